@@ -187,22 +187,24 @@ def bell_mccaffrey(size: ArrayLike, times: ArrayLike = 1.0, correlation: float =
     smallest = np.where(used, n, math.inf).min(axis=-1, initial=math.inf)
     largest = np.where(used, n, 0.0).max(axis=-1, initial=0.0)
     alike = largest - smallest <= _ALIKE * largest
-    if not alike.all():
-        with np.errstate(divide="ignore", invalid="ignore"):
-            h = n / np.vecdot(n, m)[..., None]
-            w = correlation + (1 - correlation) / np.where(n > 0, n, 1.0)
-            a, u = h * h / (1 - h), h * w
-            a = np.where(m > 0, a, 0.0)
-            q = np.vecdot(h * u, m)[..., None]
-            ma = m * a
-            a0, a1, a2 = ma.sum(axis=-1), np.vecdot(ma, u), np.vecdot(ma, u * u)
-            expected = np.vecdot(ma, w - 2 * u + q)
-            diagonal = np.vecdot(ma * a, w * (w + 2 * (q - 2 * u)))
-            q = q[..., 0]
-            unequal = np.asarray(power(expected, 2) / (diagonal + q * q * a0 * a0 + 2 * a0 * a2 + 2 * a1 * a1 - 4 * q * a0 * a1))
-    else:
-        unequal = groups
+    unequal = groups if alike.all() else _unequal_freedom(n, m, correlation)
     return np.asarray(np.where(groups < 2, math.nan, np.where(alike, groups - 1, unequal)))
+
+
+def _unequal_freedom(n: Floats, m: Floats, correlation: float) -> Floats:
+    """Return the formula of `bell_mccaffrey`, (...), for groups (..., groups) that are not all of one size; m is 0 where n is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        h = n / np.vecdot(n, m)[..., None]
+        w = correlation + (1 - correlation) / np.where(n > 0, n, 1.0) if correlation < 1 else np.ones(1)
+        u = h * w
+        a = np.where(m > 0, h * h / (1 - h), 0.0)
+        q = np.vecdot(h * u, m)[..., None]
+        ma = m * a
+        a0, a1, a2 = ma.sum(axis=-1), np.vecdot(ma, u), np.vecdot(ma, u * u)
+        expected = np.vecdot(ma, w - 2 * u + q)
+        diagonal = np.vecdot(ma * a, w * (w + 2 * (q - 2 * u)))
+        q = q[..., 0]
+        return np.asarray(power(expected, 2) / (diagonal + q * q * a0 * a0 + 2 * a0 * a2 + 2 * a1 * a1 - 4 * q * a0 * a1))
 
 
 def _by_size(size: ArrayLike, times: ArrayLike) -> tuple[Floats, Floats]:
@@ -258,12 +260,13 @@ def group_cap(size: ArrayLike, times: ArrayLike = 1.0, least: float = LEAST_EFFE
 
 
 def _largest_cap(n: Floats, m: Floats, least: float) -> Floats:
-    """By bisection, of (samples, groups)."""
+    """By bisection, of (samples, groups). Where no more groups than `least` count, it is the smallest size: then all are alike."""
     low = np.where(m > 0, n, math.inf).min(axis=-1)
     high = np.where(m > 0, n, 0.0).max(axis=-1)
+    high = np.where(m.sum(axis=-1) > least, high, low)
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        enough = effective_groups(np.minimum(n, middle[..., None]), m) >= least
+        enough = _unequal_freedom(np.minimum(n, middle[..., None]), m, 1.0) + 1 >= least
         low, high = np.where(enough, middle, low), np.where(enough, high, middle)
     return np.asarray(low)
 

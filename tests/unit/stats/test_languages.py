@@ -9,7 +9,6 @@ import math
 import numpy as np
 import pytest
 from scipy import optimize, stats
-from scipy.sparse import csr_array
 from statsmodels.stats.contingency_tables import cochrans_q
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
@@ -311,7 +310,7 @@ def test_many_items_and_languages_are_fitted_at_once() -> None:
 
 def test_the_derivatives_are_those_of_the_likelihood() -> None:
     rng = np.random.default_rng(1)
-    rows = OrdinalRows.of(csr_array(rng.normal(size=(40, 2))), rng.permutation(np.arange(40) % 4), rng.integers(1, 4, 40) * 1.0)
+    rows = OrdinalRows.of(rng.normal(size=(40, 2)), rng.permutation(np.arange(40) % 4), rng.integers(1, 4, 40) * 1.0)
     at = np.array([0.3, -0.4, -1.0, 0.1, 1.2])
     here, step = rows.derivatives(at), 1e-6
     assert here is not None and rows.derivatives(at[[0, 1, 4, 3, 2]]) is None
