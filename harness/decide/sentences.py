@@ -327,7 +327,13 @@ class VerdictInWords(NamedTuple):
                 return f"it does not vary: it gives '{commonest}' to {often}, and people's commonest class has {usual}"
             case "labels":
                 if tests.basis == "bar":
-                    return f"{tests.texts.labelled} texts are too few to say anything; {options.items} and more can"
+                    can = f"; {options.items} and more can" if tests.texts.labelled < options.items else ""
+                    return f"{tests.texts.labelled} texts are too few to say anything{can}"
+                if tests.texts.n >= options.items:  # only what is missing is named: "30 of 30" reads as enough
+                    texts = f"{tests.texts.groups} of the {tests.texts.n} texts with two annotators are independent"
+                    return f"{texts}; {options.groups} independent ones are needed"
+                if tests.texts.groups >= options.groups:
+                    return f"{tests.texts.n} texts have two annotators; {options.items} are needed"
                 texts = f"{tests.texts.n} texts have two annotators, {tests.texts.groups} of them independent"
                 return f"{texts}; {options.items} and {options.groups} are needed"
             case "annotators":

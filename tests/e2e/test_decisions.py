@@ -185,3 +185,27 @@ def test_the_next_step_is_a_command_that_works(cli: Cli, tmp_path: Path, monkeyp
     wanted = int(command.split("--next ")[1].split()[0])
     entries = [entry for page in read_record(tmp_path / "pages" / "pages.json").pages for entry in page.items]
     assert len({entry.item_id for entry in entries if entry.role == "label"}) == wanted
+
+
+@pytest.mark.parametrize(
+    ("texts", "groups", "words"),
+    [
+        (30, 10, "10 of the 30 texts with two annotators are independent; 20 independent ones are needed"),
+        (25, 25, "25 texts have two annotators; 30 are needed"),
+        (24, 12, "24 texts have two annotators, 12 of them independent; 30 and 20 are needed"),
+    ],
+)
+def test_too_few_labels_names_only_what_is_missing(cli: Cli, tmp_path: Path, texts: int, groups: int, words: str) -> None:
+    """A number that is reached, such as 30 of 30, is no reason."""
+    made = tmp_path / "made"
+    made.mkdir()
+    (made / "data.toml").write_text(DATA.format(annotators="persistent"), "utf-8")
+    items = [
+        {"item_id": f"i{n}", "language": "cs", "task": "t", "group": f"g{n % groups}", "output": f"Text číslo {n}."} for n in range(texts)
+    ]
+    labels = [{"item_id": f"i{n}", "annotator_id": who, "metric": "fluency", "score": n % 3} for n in range(texts) for who in "ab"]
+    judged = [{"item_id": f"i{n}", "judge": "one", "metric": "fluency", "score": (n + n // 5) % 3} for n in range(texts)]
+    for name, rows in (("items", items), ("labels", labels), ("judgments", judged)):
+        (made / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    [verdict] = json.loads(cli("compare", made, "--json").out)["verdicts"]
+    assert words in verdict["sentence"]
