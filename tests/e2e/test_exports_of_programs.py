@@ -247,6 +247,18 @@ def argilla_records() -> list[dict[str, Any]]:
     ]
 
 
+def argilla_items() -> dict[str, Any]:
+    """Return the records as Argilla's server sends them."""
+    items = []
+    for record in argilla_records():
+        answers = record["responses"]["quality"]
+        responses = [
+            {"user_id": answer["user_id"], "status": "submitted", "values": {"quality": {"value": answer["value"]}}} for answer in answers
+        ]
+        items.append({**record, "responses": responses, "suggestions": [{"question_name": "quality", **record["suggestions"]["quality"]}]})
+    return {"items": items}
+
+
 def traces() -> dict[str, Any]:
     """Return traces as MLflow's search writes them: assessments of two people and of a judge."""
 
@@ -272,7 +284,7 @@ def traces() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("content", [annotation_tasks, argilla_records, traces])
+@pytest.mark.parametrize("content", [annotation_tasks, argilla_records, argilla_items, traces])
 def test_files_of_programs_with_people_and_a_model_are_one_table(cli: Any, content: Any) -> None:
     table = write_json("export.json", content())
     done = cli("compare", table, "--json")
@@ -300,6 +312,16 @@ def test_a_user_of_ground_truth_alone_is_no_person(cli: Any) -> None:
     started = cli("start", write_json("export.json", tasks), "--yes", "--to", "started")
     assert started.code == 0 and "annotations of ground truth, by users who made nothing else, are left out" in started.err
     assert len(Path("started/labels.jsonl").read_text("utf-8").splitlines()) == 120
+
+
+def test_people_and_a_model_on_two_scales_are_asked_for_one(cli: Any) -> None:
+    tasks = annotation_tasks()
+    for k, task in enumerate(tasks):
+        for annotation in task["annotations"]:
+            annotation["result"] = [{"from_name": "quality", "type": "rating", "value": {"rating": said(k, (1, 2, 3, 4, 5))}}]
+        task["predictions"][0]["result"] = [{"from_name": "quality", "type": "number", "value": {"number": said(k, (0.2, 0.4, 0.9))}}]
+    done = cli("compare", write_json("export.json", tasks))
+    assert done.code == 2 and "people 1 to 5, the judge 0.2 to 0.9, both in 'score'" in done.err and "--recode" not in done.err
 
 
 def test_people_alone_in_label_studios_file_are_labels(cli: Any) -> None:

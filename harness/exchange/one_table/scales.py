@@ -68,7 +68,7 @@ def read_scale(
     if _are_words(labelled) != _are_words(judged) or (_are_words(labelled) and not set(labelled) & set(judged)):
         if matched := _match_verdicts(labelled, judged, people):
             return matched
-        raise UsageError(_differ(metric, labelled, judged, judges))
+        raise UsageError(_differ(metric, labelled, judged, judges, people))
     if _are_words(labelled):
         if judges and all(any(_says_none(column) for column in side) for side in (people, judges)):
             raise UsageError(
@@ -185,7 +185,7 @@ def _scale_of_numbers(
     all_integers = [all(number.is_integer() for number in numbers) for numbers in (people, judge)]
     for column in judges:
         if _are_other_numbers(people, column.numbers):
-            raise UsageError(_differ(metric, labelled, column.scores, [column]))
+            raise UsageError(_differ(metric, labelled, column.scores, [column], of_people))
     for column in of_people:
         others = sorted({number for other in of_people if other is not column for number in other.numbers})
         if others and column.numbers and column.numbers[-1] <= 1 < others[-1] and not all(map(float.is_integer, column.numbers)):
@@ -195,7 +195,9 @@ def _scale_of_numbers(
             )
     stated = set().union(*(column.out_of for column in columns))
     if len(stated) > 1:
-        raise UsageError(_differ(metric, labelled, judged, judges, f" (out of {' and '.join(f'{end:g}' for end in sorted(stated))})"))
+        raise UsageError(
+            _differ(metric, labelled, judged, judges, of_people, f" (out of {' and '.join(f'{end:g}' for end in sorted(stated))})")
+        )
     low, high = min(people[0], judge[0]), max(people[-1], judge[-1], *stated)
     if all(all_integers) and high - low < MOST_CLASSES:
         classes = tuple(range(int(low), int(high) + 1))
@@ -245,12 +247,22 @@ def _are_other_numbers(people: Sequence[float], judge: Sequence[float]) -> bool:
 
 
 def _differ(
-    metric: str, labelled: Counter[float | str], judged: Counter[float | str], judges: Sequence[SourceColumn], stated: str = ""
+    metric: str,
+    labelled: Counter[float | str],
+    judged: Counter[float | str],
+    judges: Sequence[SourceColumn],
+    of_people: Sequence[SourceColumn],
+    stated: str = "",
 ) -> str:
     column = judges[0].name if judges else "COLUMN"
     people, judge = _describe_scores(labelled), _describe_scores(judged)
     ends = [text.replace(" to ", "..") for text in (judge, people)]
     recode = f"{column}:{'='.join(ends)}" if all(".." in text for text in ends) else f"{column}:0..1=1..5"
+    if column in {person.name for person in of_people}:  # rows of scores, which a recoding would change on both sides
+        return (
+            f"people and judge are on different scales of '{metric}'{stated}: people {people}, the judge {judge}, both in '{column}'; "
+            "nothing says how one becomes the other: bring them to one scale in the table, or give people and judge a column each"
+        )
     return (
         f"people and judge are on different scales of '{metric}'{stated}: people {people}, the judge {judge} ('{column}'); nothing says "
         f"how one becomes the other: say it, as in --recode '{recode}' or --recode '{column}:yes=pass,no=fail', bring them to "

@@ -69,6 +69,9 @@ def read_argilla(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
             # The value and the agent of each suggestion, in nested and in flat records.
             nested = row.get("suggestions")
             suggested: dict[str, tuple[Any, str | None]] = {}
+            if isinstance(nested, list):  # of the server's API, where it names the question
+                named = [suggestion for suggestion in nested if suggestion.get("question_name")]
+                suggested |= {suggestion["question_name"]: (suggestion.get("value"), suggestion.get("agent")) for suggestion in named}
             if isinstance(nested, dict):
                 suggested |= {question: (suggestion.get("value"), suggestion.get("agent")) for question, suggestion in nested.items()}
             for name, value in row.items():
