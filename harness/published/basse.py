@@ -33,55 +33,46 @@ def convert(raw: RawFiles) -> Tables:
     """
     main = {tag: _read(raw, tag, f"data/{tag}/BASSE.{tag}.jsonl") for tag in LANGUAGES}
     round_0 = {tag: _read(raw, tag, f"data/{tag}/BASSE.{tag}.round_0.jsonl") for tag in LANGUAGES}
-    everything = [document for tag in LANGUAGES for document in (*main[tag], *round_0[tag])]
-    return {
-        "items": (item for document in everything for item in _items(document)),
-        "labels": (label for document in everything for label in _labels(document)),
-        "judgments": _judgments(raw, main),
-        "documents": map(_document, (document for tag in LANGUAGES for document in main[tag])),
-    }
+    items: list[Row] = []
+    labels: list[Row] = []
+    for document in (document for tag in LANGUAGES for document in (*main[tag], *round_0[tag])):
+        content = document.content
+        for system, summary in content["model_summaries"].items():
+            by_people = system == "subhead" or system.startswith("human-")
+            generator, _, style = system.partition("-")
+            item = {
+                "item_id": document.item_id(system),
+                "language": document.tag,
+                "task": "summarization",
+                "doc_id": content["idx"],
+                "round": content["round"],
+                "output": summary["summ"],
+                "system": system,
+                "generator": system if by_people else generator,
+                "prompt_style": None if by_people else style,
+            }
+            items.append(item)
+            for metric, scores in summary["anns"].items():
+                for position, score in enumerate(scores, start=1):
+                    if score is not None and not math.isnan(score):
+                        annotator = "single" if content["round"] == LAST_ROUND else f"pos{position}"
+                        labels.append(label(document.item_id(system), f"{document.tag}-{annotator}", metric, whole(score)))
+    documents = [
+        {
+            "doc_id": document.content["idx"],
+            "language": document.tag,
+            "round": document.content["round"],
+            "source": document.content["original_document"],
+            "reference_summaries": document.content["reference_summaries"],
+        }
+        for tag in LANGUAGES
+        for document in main[tag]
+    ]
+    return {"items": items, "labels": labels, "judgments": _judgments(raw, main), "documents": documents}
 
 
 def _read(raw: RawFiles, tag: str, path: str) -> list[Document]:
     return [Document(tag, number, content) for number, content in enumerate(raw.json_lines(path))] if raw.has(path) else []
-
-
-def _document(document: Document) -> Row:
-    content = document.content
-    return {
-        "doc_id": content["idx"],
-        "language": document.tag,
-        "round": content["round"],
-        "source": content["original_document"],
-        "reference_summaries": content["reference_summaries"],
-    }
-
-
-def _items(document: Document) -> Iterator[Row]:
-    for system, summary in document.content["model_summaries"].items():
-        by_people = system == "subhead" or system.startswith("human-")
-        generator, _, style = system.partition("-")
-        yield {
-            "item_id": document.item_id(system),
-            "language": document.tag,
-            "task": "summarization",
-            "doc_id": document.content["idx"],
-            "round": document.content["round"],
-            "output": summary["summ"],
-            "system": system,
-            "generator": system if by_people else generator,
-            "prompt_style": None if by_people else style,
-        }
-
-
-def _labels(document: Document) -> Iterator[Row]:
-    alone = document.content["round"] == LAST_ROUND
-    for system, summary in document.content["model_summaries"].items():
-        for metric, scores in summary["anns"].items():
-            for position, score in enumerate(scores, start=1):
-                if score is not None and not math.isnan(score):
-                    who = f"{document.tag}-single" if alone else f"{document.tag}-pos{position}"
-                    yield label(document.item_id(system), who, metric, whole(score))
 
 
 def _judgments(raw: RawFiles, main: dict[str, list[Document]]) -> Iterator[Row]:

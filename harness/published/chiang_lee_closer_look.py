@@ -24,31 +24,21 @@ _NUMBER = re.compile(r"\d(?:\.\d+)?")
 def convert(raw: RawFiles) -> Tables:
     """Return one item a response. The released labels are means over the annotators."""
     responses = raw.json("data/topical_chat.json")
-    ids = {_key(response): f"tc-{number:03d}" for number, response in enumerate(responses)}
-    return {"items": _items(responses), "labels": _labels(responses), "judgments": _judgments(raw, ids)}
+    ids: dict[tuple[str, str, str], str] = {}
+    dialogues: dict[str, int] = {}
+    items: list[Row] = []
+    labels: list[Row] = []
+    for number, response in enumerate(responses):
+        item = ids[_key(response)] = f"tc-{number:03d}"
+        dialogue = dialogues.setdefault(response["source"], len(dialogues))
+        about = {"language": "en", "task": "dialogue_response", "doc_group": f"doc{dialogue:02d}", "system": response["system_id"]}
+        items.append({"item_id": item, **about})
+        labels += [label(item, "mean-of-annotators", metric, score) for metric, score in response["scores"].items()]
+    return {"items": items, "labels": labels, "judgments": _judgments(raw, ids)}
 
 
 def _key(response: dict[str, Any]) -> tuple[str, str, str]:
     return response["source"], response["system_id"], response["system_output"]
-
-
-def _items(responses: list[dict[str, Any]]) -> Iterator[Row]:
-    dialogues: dict[str, int] = {}
-    for number, response in enumerate(responses):
-        dialogue = dialogues.setdefault(response["source"], len(dialogues))
-        yield {
-            "item_id": f"tc-{number:03d}",
-            "language": "en",
-            "task": "dialogue_response",
-            "doc_group": f"doc{dialogue:02d}",
-            "system": response["system_id"],
-        }
-
-
-def _labels(responses: list[dict[str, Any]]) -> Iterator[Row]:
-    for number, response in enumerate(responses):
-        for metric, score in response["scores"].items():
-            yield label(f"tc-{number:03d}", "mean-of-annotators", metric, score)
 
 
 def _judgments(raw: RawFiles, ids: dict[tuple[str, str, str], str]) -> Iterator[Row]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from itertools import product
 
 from harness.published.raw import RawFiles, Row, Tables, label, nfc
 
@@ -12,75 +11,38 @@ PARTS = {"base": "memerag", "ext": "memerag_ext"}  # part -> its folder; base ha
 METRICS = ("factuality", "relevance")
 
 
-class JudgedAnswer(NamedTuple):
-    """A line of a file: an answer with its question and its passages."""
-
-    tag: str
-    part: str
-    content: dict[str, Any]
-
-    @property
-    def doc_id(self) -> str:
-        return f"{self.tag}-{self.part}-{self.content['query_id']}"
-
-    def item_id(self, sentence: dict[str, Any]) -> str:
-        return f"{self.doc_id}-{sentence['sentence_id']}"
-
-
 def convert(raw: RawFiles) -> Tables:
     """Return one item a sentence, one document an answer. The annotators' free comments are left out."""
-    answers = list(_answers(raw))
-    return {
-        "items": (item for answer in answers for item in _items(answer)),
-        "labels": (label for answer in answers for label in _labels(answer)),
-        "documents": map(_document, answers),
-    }
-
-
-def _answers(raw: RawFiles) -> Iterator[JudgedAnswer]:
-    for tag in LANGUAGES:
-        for part, folder in PARTS.items():
-            path = f"data/{folder}/{tag}.jsonl"
-            for content in raw.json_lines(path) if raw.has(path) else []:
-                yield JudgedAnswer(tag, part, content)
-
-
-def _document(answer: JudgedAnswer) -> Row:
-    content = answer.content
-    return {
-        "doc_id": answer.doc_id,
-        "language": answer.tag,
-        "query_id": str(content["query_id"]),
-        "query": nfc(content["query"]),
-        "context": nfc("\n\n".join(passage["text"] for passage in content["context"])),
-    }
-
-
-def _items(answer: JudgedAnswer) -> Iterator[Row]:
-    for sentence in answer.content["answer"]:
-        yield {
-            "item_id": answer.item_id(sentence),
-            "language": answer.tag,
-            "task": "rag_answer_sentence",
-            "part": answer.part,
-            "doc_id": answer.doc_id,
-            "query_id": f"{answer.tag}-{answer.content['query_id']}",
-            "sentence_id": sentence["sentence_id"],
-            "output": nfc(sentence["sentence"]),
-        }
-
-
-def _labels(answer: JudgedAnswer) -> Iterator[Row]:
-    for sentence in answer.content["answer"]:
-        for annotator, scores in _scores(answer, sentence):
-            for metric, score in scores.items():
-                yield label(answer.item_id(sentence), annotator, metric, score)
-
-
-def _scores(answer: JudgedAnswer, sentence: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield each annotator's scores of a sentence; places in the lists of five are not people."""
-    if answer.part == "base":
-        yield f"{answer.tag}-single", {metric: sentence[metric] for metric in METRICS}
-        return
-    for number, scores in enumerate(zip(*(sentence[metric] for metric in METRICS), strict=True), start=1):
-        yield f"{answer.tag}-pos{number}", dict(zip(METRICS, scores, strict=True))
+    items: list[Row] = []
+    labels: list[Row] = []
+    documents: list[Row] = []
+    for tag, (part, folder) in product(LANGUAGES, PARTS.items()):
+        path = f"data/{folder}/{tag}.jsonl"
+        for content in raw.json_lines(path) if raw.has(path) else []:
+            doc_id = f"{tag}-{part}-{content['query_id']}"
+            document = {
+                "doc_id": doc_id,
+                "language": tag,
+                "query_id": str(content["query_id"]),
+                "query": nfc(content["query"]),
+                "context": nfc("\n\n".join(passage["text"] for passage in content["context"])),
+            }
+            documents.append(document)
+            for sentence in content["answer"]:
+                item = {
+                    "item_id": f"{doc_id}-{sentence['sentence_id']}",
+                    "language": tag,
+                    "task": "rag_answer_sentence",
+                    "part": part,
+                    "doc_id": doc_id,
+                    "query_id": f"{tag}-{content['query_id']}",
+                    "sentence_id": sentence["sentence_id"],
+                    "output": nfc(sentence["sentence"]),
+                }
+                items.append(item)
+                # Positions in the lists of five are not people.
+                scores = [(sentence[metric],) if part == "base" else sentence[metric] for metric in METRICS]
+                for number, by_metric in enumerate(zip(*scores, strict=True), start=1):
+                    annotator = f"{tag}-single" if part == "base" else f"{tag}-pos{number}"
+                    labels += [label(item["item_id"], annotator, *scored) for scored in zip(METRICS, by_metric, strict=True)]
+    return {"items": items, "labels": labels, "documents": documents}

@@ -44,8 +44,8 @@ def _items(raw: RawFiles) -> Iterator[Row]:
 
 def _labels(raw: RawFiles) -> Iterator[Row]:
     for tag, _, (number, _, _, scores, *_) in _rows(raw):
-        for place, score in enumerate(json.loads(scores), start=1):
+        for position, score in enumerate(json.loads(scores), start=1):
             name = CLASSES[score]
             yield label(
-                f"{tag}-{number}", f"{tag}-pos{place}", METRIC, name, **({"released": score} if name == "not_understandable" else {})
+                f"{tag}-{number}", f"{tag}-pos{position}", METRIC, name, **({"released": score} if name == "not_understandable" else {})
             )

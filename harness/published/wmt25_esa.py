@@ -36,7 +36,7 @@ ROUNDS = (1, 2)
 
 
 class Place(NamedTuple):
-    """Where a segment stands: languages, domain, document, and its number in the document."""
+    """The position of a segment: languages, domain, document, and its number in the document."""
 
     source: str
     tag: str
