@@ -366,6 +366,8 @@ def differential_functioning(
     >>> found.uniform.p < 0.001, 0.2 < float(found.shift[1]) < 0.6
     (True, True)
     """
+    from scipy.special import chdtrc
+
     code, people, where = as_codes(judge, k, "judge"), np.asarray(human, np.float64), np.asarray(language, np.int64)
     same_shape(judge=code, human=people, language=where)
     cluster = None if groups is None else as_index(groups, len(code), "groups")
@@ -373,8 +375,10 @@ def differential_functioning(
     code, people, where = code[used], people[used], where[used]
     if languages < 2 or not ((where >= 0) & (where < languages)).all():
         raise ValueError(f"needs codes 0 to {languages - 1} of two or more languages")
-    if reason := _undefined(code, people, where, languages):
-        return _nothing(len(code), languages, reason)
+    if len(np.unique(where)) < languages:
+        return _nothing(len(code), languages, "a language has no items")
+    if not (_varies(code, where, languages) & _varies(people, where, languages)).all():
+        return _nothing(len(code), languages, "constant values in a language")
     classes, y = np.unique(code, return_inverse=True)
     counts = np.bincount(y)
     null = float(counts @ np.log(counts / len(y)))
@@ -389,19 +393,13 @@ def differential_functioning(
 
     def test(smaller: int, larger: int) -> LikelihoodRatio:
         p = alike.p_by_groups(fits[smaller], fits[larger])
-        return _ratio(summaries[smaller], summaries[larger], p, (larger - smaller) * (languages - 1))
+        df, gain = (larger - smaller) * (languages - 1), summaries[larger].nagelkerke - summaries[smaller].nagelkerke
+        lr = max(0.0, 2 * (summaries[larger].loglik - summaries[smaller].loglik))
+        return LikelihoodRatio(lr, df, float(chdtrc(df, lr)), p, gain)
 
     shift = _shift(fits[1].maximum.parameters, alike, languages, as_values(values, k)[classes])
     first, second, third = summaries
     return DifferentialFunctioning(len(y), first, second, third, test(0, 1), test(1, 2), test(0, 2), null, shift, None)
-
-
-def _undefined(code: Ints, people: Floats, where: Ints, languages: int) -> str | None:
-    if len(np.unique(where)) < languages:
-        return "a language has no items"
-    if not (_varies(code, where, languages) & _varies(people, where, languages)).all():
-        return "constant values in a language"
-    return None
 
 
 def _varies(values: Ints | Floats, where: Ints, languages: int) -> NDArray[np.bool_]:
@@ -528,13 +526,6 @@ def _whitener(matrix: Floats) -> Floats:
     values, vectors = np.linalg.eigh(matrix)
     kept = values > _NO_DIRECTION * values[-1]
     return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
-
-
-def _ratio(smaller: OrdinalFit, larger: OrdinalFit, p_groups: float, df: int) -> LikelihoodRatio:
-    from scipy.special import chdtrc
-
-    lr = max(0.0, 2 * (larger.loglik - smaller.loglik))
-    return LikelihoodRatio(lr, df, float(chdtrc(df, lr)), p_groups, larger.nagelkerke - smaller.nagelkerke)
 
 
 def _shift(parameters: Floats, alike: _Alike, languages: int, values: Floats) -> Floats:

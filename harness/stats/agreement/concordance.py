@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from harness.options import RESAMPLES
 from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
@@ -260,7 +260,11 @@ def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike)
     present = ~(np.isnan(a) | np.isnan(b))
     if not present.any():
         return Estimated(math.nan, 0, no_interval(0), math.nan, "no overlap")
-    rows = np.flatnonzero(present)[_varied(a[present], b[present], as_index(layer[present], int(present.sum()), "strata"))]
+    # The items of strata in which neither a nor b is constant.
+    stratum, x_present, y_present = as_index(layer[present], int(present.sum()), "strata"), a[present], b[present]
+    in_stratum = [stratum == code for code in range(int(stratum.max()) + 1)]
+    varied = [np.ptp(x_present[items]) > 0 and np.ptp(y_present[items]) > 0 for items in in_stratum]
+    rows = np.flatnonzero(present)[np.array(varied)[stratum]]
     if not len(rows):
         return Estimated(math.nan, int(present.sum()), no_interval(0, CONSTANT_SCORES), math.nan, CONSTANT_SCORES)
     values = _left_out(a[rows], b[rows], as_index(layer[rows], len(rows), "strata"), as_index(codes[rows], len(rows), "groups"))
@@ -272,12 +276,6 @@ def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike)
     error = math.sqrt(float(influence @ influence) * (count - 1) / count)
     freedom = degrees_of_freedom(influence, np.ones(len(influence)))
     return t_interval_from_sums(value, len(rows), error, freedom, count, (-1.0, 1.0), "cluster jackknife (t)")
-
-
-def _varied(a: Floats, b: Floats, layer: Ints) -> NDArray[np.bool_]:
-    """The items of strata in which neither a nor b is constant."""
-    varied = [np.ptp(a[layer == stratum]) > 0 and np.ptp(b[layer == stratum]) > 0 for stratum in range(int(layer.max()) + 1)]
-    return np.array(varied)[layer]
 
 
 def _left_out(a: Floats, b: Floats, layer: Ints, group: Ints) -> Floats:

@@ -137,7 +137,11 @@ def spearman(x: ArrayLike, y: ArrayLike) -> Estimate:
     >>> round(spearman([1, 2, 3, 4], [1, 3, 2, 4]).value, 6)
     0.8
     """
-    return pearson(*(_midranks(v) for v in _both(x, y)))
+    ranks = []
+    for values in _both(x, y):
+        _, index, count = np.unique(values, return_inverse=True, return_counts=True)
+        ranks.append((np.cumsum(count) - (count - 1) / 2)[index])
+    return pearson(*ranks)
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> Estimate:
@@ -158,11 +162,6 @@ def _both(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     same_shape("one-dimensional and of one length", x=a, y=b)
     used = ~(np.isnan(a) | np.isnan(b))
     return a[used], b[used]
-
-
-def _midranks(v: Floats) -> Floats:
-    _, index, count = np.unique(v, return_inverse=True, return_counts=True)
-    return (np.cumsum(count) - (count - 1) / 2)[index]
 
 
 def _known(value: Floats, n: int) -> Estimate:

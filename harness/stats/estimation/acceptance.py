@@ -118,8 +118,17 @@ def acceptance_threshold(
     path = []
     for threshold in _thresholds(score, start):
         accepted = score >= threshold
-        by = None if codes is None else codes[accepted]
-        path.append(_candidate(loss[accepted], by, threshold, alpha, delta, fractional, variance))
+        losses, n = loss[accepted], int(accepted.sum())
+        errors, groups, effective = float(losses.sum()), n, float(n)
+        if codes is not None:
+            by = codes[accepted]
+            groups, effective = len(np.unique(by)), effective_n(losses, by, delta, variance)
+        share = errors / n
+        if fractional:
+            upper, p = _bentkus_bound(share, effective, delta), hoeffding_bentkus_p(share, effective, alpha)
+        else:
+            upper, p = clopper_pearson(share * effective, effective, delta)[1], _binomial_p(share * effective, effective, alpha)
+        path.append(Candidate(threshold, n, errors, groups, effective, upper, p))
     chosen = None
     for candidate in path:
         if candidate.p > delta:
@@ -202,19 +211,6 @@ def _thresholds(score: Floats, start: int) -> list[float]:
         return []
     ranks = [start, *(rank for step in range(1, STEPS + 1) if start < (rank := len(score) * step // STEPS) <= len(falling)), len(falling)]
     return sorted({float(falling[rank - 1]) for rank in ranks}, reverse=True)
-
-
-def _candidate(
-    losses: Floats, codes: Ints | None, threshold: float, alpha: float, delta: float, fractional: bool, variance: ClusterVariance
-) -> Candidate:
-    n, errors = len(losses), float(losses.sum())
-    groups, effective = (n, float(n)) if codes is None else (len(np.unique(codes)), effective_n(losses, codes, delta, variance))
-    share = errors / n
-    if fractional:
-        upper, p = _bentkus_bound(share, effective, delta), hoeffding_bentkus_p(share, effective, alpha)
-    else:
-        upper, p = clopper_pearson(share * effective, effective, delta)[1], _binomial_p(share * effective, effective, alpha)
-    return Candidate(threshold, n, errors, groups, effective, upper, p)
 
 
 def few_groups(codes: Ints) -> str | None:

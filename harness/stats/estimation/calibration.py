@@ -222,19 +222,14 @@ def fit_platt(confidence: ArrayLike, right: ArrayLike, *, softened: bool = False
     if not len(p):
         raise ValueError("no answers to recalibrate on")
     soft = np.where(y > 0, (y.sum() + 1) / (y.sum() + 2), 1 / (len(y) - y.sum() + 2))
-    target = soft if softened or _separated(p, y) else y
+    wrong, right = p[y == 0], p[y == 1]
+    separated = not len(wrong) or not len(right) or wrong.max() <= right.min() or right.max() <= wrong.min()
+    target = soft if softened or separated else y
     x = logit(p)
     if np.ptp(x) == 0:  # one confidence says nothing of a slope
         return Platt(float(logit([target.mean()])[0] - x[0]), 1.0)
     intercept, slope = fit_logistic(x[:, None], target)
     return Platt(float(intercept), float(slope))
-
-
-def _separated(p: Floats, y: Floats) -> bool:
-    wrong, right = p[y == 0], p[y == 1]
-    if not len(wrong) or not len(right):
-        return True
-    return bool(wrong.max() <= right.min() or right.max() <= wrong.min())
 
 
 def group_folds(groups: ArrayLike, folds: int = 5, *, seed: int = 0) -> Ints:

@@ -214,9 +214,13 @@ def corrected_shares(counts: ArrayLike, judged: ArrayLike, *, seed: int = 0, res
         return _undefined_shares(k, f"no labels of class {unlabelled}" if unlabelled else "no judged items")
     m, q = table / labelled[:, None], judge_counts / items
     spectrum = np.linalg.svd(m, compute_uv=False)
-    singular, error = float(spectrum[-1]), _singular_error(m, labelled, seed, resamples)
+    singular = float(spectrum[-1])
     if singular < _SINGULAR:
         return _undefined_shares(k, "the confusion matrix is singular", INDISTINCT)
+    # Standard error of the smallest singular value: new confusion matrices are drawn with the observed one as the truth.
+    rng = np.random.default_rng(seed)
+    rows = [rng.multinomial(round(total), row, resamples) / round(total) for total, row in zip(labelled, m, strict=True)]
+    error = float(np.linalg.svd(np.stack(rows, axis=1), compute_uv=False)[:, -1].std(ddof=1))
     theta, covariance = _inverted(table, q, items)
     interval_covariance = _inverted(table + 1, q, items)[1]
     refusal = INDISTINCT if singular < MIN_SINGULAR_ERRORS * error else few_labels(labelled, range(k))
@@ -272,10 +276,3 @@ def _cut(lo: float, hi: float) -> Bounds:
 
 def _multinomial(shares: Floats) -> Floats:
     return np.asarray(np.diag(shares) - np.outer(shares, shares))
-
-
-def _singular_error(m: Floats, labelled: Floats, seed: int, resamples: int) -> float:
-    """Standard error of the smallest singular value: new confusion matrices are drawn with the observed one as the truth."""
-    rng = np.random.default_rng(seed)
-    rows = [rng.multinomial(round(total), row, resamples) / round(total) for total, row in zip(labelled, m, strict=True)]
-    return float(np.linalg.svd(np.stack(rows, axis=1), compute_uv=False)[:, -1].std(ddof=1))

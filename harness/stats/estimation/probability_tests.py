@@ -152,21 +152,19 @@ class ConfidenceGap(NamedTuple):
 
     def p_below(self, gap: float) -> float:
         """Return the one-sided p of the hypothesis that the gap is `gap` or more: that of a share right of confidence - `gap` or less."""
-        return smallest_level(lambda alpha: self._lower(alpha, gap)) if self.samples else math.nan
+        if not self.samples:
+            return math.nan
+        return smallest_level(lambda alpha: all(confidence - gap <= sample.limits(alpha)[0] for confidence, sample in self.samples))
 
     def p_above(self, gap: float) -> float:
         """Return the one-sided p of the hypothesis that the gap is `gap` or less."""
-        return smallest_level(lambda alpha: self._upper(alpha, gap)) if self.samples else math.nan
+        if not self.samples:
+            return math.nan
+        return smallest_level(lambda alpha: all(confidence - gap >= sample.limits(alpha)[1] for confidence, sample in self.samples))
 
     def p_within(self, margin: float) -> float:
         """Return the p of the hypothesis that the gap is `margin` or more in size: the larger of two one-sided tests (TOST)."""
         return max(self.p_below(margin), self.p_above(-margin))
-
-    def _lower(self, alpha: float, gap: float) -> bool:
-        return all(confidence - gap <= sample.limits(alpha)[0] for confidence, sample in self.samples)
-
-    def _upper(self, alpha: float, gap: float) -> bool:
-        return all(confidence - gap >= sample.limits(alpha)[1] for confidence, sample in self.samples)
 
 
 def confidence_gap(confidence: ArrayLike, right: ArrayLike, groups: ArrayLike) -> ConfidenceGap:

@@ -189,7 +189,9 @@ def _of_alike(samples: Sequence[_Sample], variance: ClusterVariance) -> list[Clu
     residual = w * (x - mean[:, None])
     size, total = (np.asarray(np.bincount(group_index.ravel(), values.ravel()), np.float64).reshape(-1, groups) for values in (w, residual))
     sums = _without_rounding(total, np.vecdot(w, np.abs(x))[:, None])
-    errors = np.sqrt(_variance(sums, size, variance)).tolist()
+    errors = [math.nan] * len(samples)  # with fewer than two groups
+    if groups > 1:
+        errors = np.sqrt(np.vecdot(sums**2, leverage(size, variance=variance)) / power(size.sum(axis=-1), 2)).tolist()
     free = freedom_of_tests(size, variance=variance).tolist()
     correlated = [_freedom_as_correlated(x[n][:, None], index[n], w[n], size[n], free[n]) for n in range(len(samples))]
     rows = zip(mean.tolist(), errors, free, correlated, strict=True)
@@ -228,13 +230,6 @@ def deviation_sums(values: Floats, index: ArrayLike) -> Floats:
 def _without_rounding(sums: Floats, total: ArrayLike) -> Floats:
     """Sums of deviations, exactly 0 where they differ from it only by the rounding of numbers that add up to `total`."""
     return np.where(np.abs(sums) <= _ROUNDING * np.maximum(1.0, total), 0.0, sums)
-
-
-def _variance(sums: Floats, size: Floats, variance: ClusterVariance) -> Floats:
-    """Return the variance of means (...), from sums of deviations and sizes (..., groups); NaN with fewer than two groups."""
-    if size.shape[-1] < 2:
-        return np.full(size.shape[:-1], math.nan)
-    return np.asarray(np.vecdot(sums**2, leverage(size, variance=variance)) / power(size.sum(axis=-1), 2))
 
 
 def interval_freedom(values: ArrayLike, index: ArrayLike, weights: ArrayLike | None = None) -> float:
