@@ -32,12 +32,11 @@ from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, opening_name
 from harness.judges.base import Environment
 from harness.measure.summaries import Outcome, Retest, retest_outcomes
-from harness.model import Call, Reply
+from harness.model import Reply
 from harness.runs import (
     PlannedCalls,
     Prepared,
     Price,
-    ReadingRules,
     Watcher,
     added,
     estimate_cost,
@@ -130,10 +129,12 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
     rows = (decode_row(line) for _, line in read_lines(folder / REPLIES))
     submitted = {row.call_id: row.reply for row in rows if row.call_id in drawn_ids}
     calls_drawn = list(drawn)
-    answers = [
-        [_outcome(call, reply, prepared.reading) for call, reply in zip(calls_drawn, replies, strict=True)]
-        for replies in [[submitted[call.call_id] for call in calls_drawn], *fresh]
-    ]
+    answers: list[list[Outcome]] = []  # on each metric a score, or the name of a failure
+    for replies in [[submitted[call.call_id] for call in calls_drawn], *fresh]:
+        readings = [read_metrics(call.query, reply, prepared.reading) for call, reply in zip(calls_drawn, replies, strict=True)]
+        answers.append(
+            [{metric: read.score if read.failure is None else str(read.failure) for metric, read in row.items()} for row in readings]
+        )
     differing = []
     for call, *answers_to_call in zip(calls_drawn, *answers, strict=True):
         for metric in answers_to_call[0]:
@@ -272,9 +273,3 @@ def _ask_once(
             interrupted=interrupted,
         )
     return replies
-
-
-def _outcome(call: Call, reply: Reply, rules: ReadingRules) -> Outcome:
-    """Read a reply's outcome on each metric: a score, or the name of a failure."""
-    readings = read_metrics(call.query, reply, rules)
-    return {metric: reading.score if reading.failure is None else str(reading.failure) for metric, reading in readings.items()}

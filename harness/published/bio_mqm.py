@@ -80,14 +80,14 @@ def _labels(raw: RawFiles) -> Iterator[Row]:
         people = numbered(sorted(row["Annotator_ID"] for _, rows in _files(raw, pair) for row in rows), f"{tag}-l")
         for translation in _translations(raw, pair):
             content = translation.content
-            score = rounded(-sum(map(_penalty, content["target_errors"])), DIGITS)
+            penalties = []
+            for error in content["target_errors"]:
+                severity = error["severity"].lower()
+                is_punctuation = severity == "minor" and error["error_subcategory"] == "Punctuation"
+                penalties.append(mqm_penalty(severity, punctuation=is_punctuation))
+            score = rounded(-sum(penalties), DIGITS)
             spans = [_span(error, content["target"]) for error in content["target_errors"]]
             yield label(translation.item_id, people[content["Annotator_ID"]], "mqm", score, spans=spans)
-
-
-def _penalty(error: dict[str, Any]) -> float:
-    severity = error["severity"].lower()
-    return mqm_penalty(severity, punctuation=severity == "minor" and error["error_subcategory"] == "Punctuation")
 
 
 def _span(error: dict[str, Any], text: str) -> Row:

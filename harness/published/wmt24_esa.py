@@ -53,14 +53,23 @@ class Texts(NamedTuple):
 def convert(raw: RawFiles) -> Tables:
     """Return one item for each rated translation. Ratings of documents that were shown again, or left incomplete, are second ratings."""
     texts = {tag: _texts(raw, tag) for tag in LANGUAGES.values() if raw.has(f"txt/sources/en-{tag}.txt", WMT)}
-    rated = [(output, rating) for output, rating in _ratings(raw) if output.tag in texts]
+    rated = []
+    for wave in WAVES:
+        for rating in ratings(raw.lists(f"humeval/esa_generalMT2024_wave{wave}.csv", WMT, least=len(Rating._fields))):
+            if rating.kind != "BAD" and (tag := LANGUAGES.get(rating.target_language, "")) in texts:
+                rated.append((RatedTranslation(tag, int(rating.item), rating.system), rating))
     first = latest((output, rating) for output, rating in rated if _again(rating) is None)
     second = [(output, rating) for output, rating in rated if _again(rating) is not None]
     people = {account: who for who, accounts in raw.json("humeval/annotator_mapping.json", WMT).items() for account in accounts}
     outputs = sorted(first)
     annotated = _Annotated(raw, outputs, texts)
+    items = []
+    for output in outputs:
+        of_language, segment = texts[output.tag], output.segment
+        document, source = of_language.documents[segment], of_language.sources[segment]
+        items.append(translation_item(output.item_id, output.tag, document, segment, output.system, source, of_language.text(output)))
     return {
-        "items": (_item(output, texts[output.tag]) for output in outputs),
+        "items": items,
         "labels": (_label(output, first[output], texts[output.tag], people) for output in outputs),
         "judgments": _judgments(raw, annotated),
         "second_ratings": (
@@ -84,21 +93,9 @@ def _lines(raw: RawFiles, path: str) -> list[str]:
     return raw.lines(path, WMT)
 
 
-def _ratings(raw: RawFiles) -> Iterator[tuple[RatedTranslation, Rating]]:
-    for wave in WAVES:
-        for rating in ratings(raw.lists(f"humeval/esa_generalMT2024_wave{wave}.csv", WMT, least=len(Rating._fields))):
-            if rating.target_language in LANGUAGES and rating.kind != "BAD":
-                yield RatedTranslation(LANGUAGES[rating.target_language], int(rating.item), rating.system), rating
-
-
 def _again(rating: Rating) -> str | None:
     """Return why the rated document was not rated for the first time as a whole, if so."""
     return next((kind for kind in SECOND_RATINGS if rating.document.endswith(f"#{kind}")), None)
-
-
-def _item(output: RatedTranslation, texts: Texts) -> Row:
-    document, source = texts.documents[output.segment], texts.sources[output.segment]
-    return translation_item(output.item_id, output.tag, document, output.segment, output.system, source, texts.text(output))
 
 
 def _label(output: RatedTranslation, rating: Rating, texts: Texts, people: dict[str, str]) -> Row:

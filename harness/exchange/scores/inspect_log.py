@@ -114,10 +114,13 @@ def _read_sample(
     if output not in versions:
         versions.append(output)
     changed = versions.index(output)
+    epoch = sample.get("epoch", 1)
+    if not isinstance(epoch, int) or isinstance(epoch, bool) or not 1 <= epoch <= _MOST_EPOCHS:
+        raise ContentError(f"epoch {str(epoch)[:40]} is not a whole number from 1 to {_MOST_EPOCHS:,}", location)
     shared = {
         "place": location,
         "item": f"{sample['id']}@{changed + 1}" if changed else str(sample["id"]),  # another answer in a later epoch is another text
-        "repeat": _read_epoch(sample.get("epoch", 1), location) - 1,
+        "repeat": epoch - 1,
         "fields": {
             "id": sample["id"],
             "input": _join_text(sample.get("input")),
@@ -213,13 +216,6 @@ def _name_judge(model: Any, models: Sequence[str], roles: Mapping[str, str], abo
     candidates = [*models, *roles.values(), *([evaluated] if isinstance(evaluated, str) else [])]
     ends = (f"/{model}", f"/{_DATED.sub('', model)}")
     return next((name for name in candidates if f"/{name}".endswith(ends)), model)
-
-
-def _read_epoch(value: Any, location: str) -> int:
-    """The number of an epoch, from 1. Raises ContentError for another value."""
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_EPOCHS:
-        return value
-    raise ContentError(f"epoch {str(value)[:40]} is not a whole number from 1 to {_MOST_EPOCHS:,}", location)
 
 
 def _split_values(name: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -313,9 +313,13 @@ class _ScoreImport:
         unreadable = self.readings.unreadable(self.scales, self.paths)
         misfit = any(judge.misfit for judge in unreadable)
         writes = bool(self.judgments or self.labels) and (not (self.refused or misfit) or self.options.allow_refused)
+        changes = []
+        for what, locations in self.changes.items():
+            listed = ", ".join(without_paths(location, self.paths) for location in locations[:_MOST_PLACES])
+            changes.append(f"{len(locations)} {what} ({listed}{', …' if len(locations) > _MOST_PLACES else ''})")
         notes = [
             *self.foreign.notes,
-            *(f"{len(locations)} {what} ({self._list_first(locations)})" for what, locations in self.changes.items()),
+            *changes,
         ]
         notes += [f"{self._count_not_blind()} {NOT_BLIND}"] if self._count_not_blind() else []
         notes += [f"{len(self.items_only):,} texts have no score; they are items without a label"] if self.items_only else []
@@ -425,11 +429,6 @@ class _ScoreImport:
 
     def _count_not_blind(self) -> int:
         return sum(row.get("blind") is False for row in self.labels)
-
-    def _list_first(self, locations: Sequence[str]) -> str:
-        """The first places, without the path of their file."""
-        listed = ", ".join(without_paths(location, self.paths) for location in locations[:_MOST_PLACES])
-        return listed + (", …" if len(locations) > _MOST_PLACES else "")
 
 
 _LANGUAGE, _TASK_CELL = "\x00language", "\x00task"  # cells that no file has

@@ -222,8 +222,8 @@ def fit_platt(confidence: ArrayLike, right: ArrayLike, *, softened: bool = False
     if not len(p):
         raise ValueError("no answers to recalibrate on")
     soft = np.where(y > 0, (y.sum() + 1) / (y.sum() + 2), 1 / (len(y) - y.sum() + 2))
-    wrong, right = p[y == 0], p[y == 1]
-    separated = not len(wrong) or not len(right) or wrong.max() <= right.min() or right.max() <= wrong.min()
+    p_wrong, p_right = p[y == 0], p[y == 1]
+    separated = not len(p_wrong) or not len(p_right) or p_wrong.max() <= p_right.min() or p_right.max() <= p_wrong.min()
     target = soft if softened or separated else y
     x = logit(p)
     if np.ptp(x) == 0:  # one confidence says nothing of a slope
