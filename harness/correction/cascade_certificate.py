@@ -38,10 +38,9 @@ from harness.correction.certificate import (
     judge_problems,
     read_certificate_file,
 )
-from harness.correction.certify import (
-    JudgedRun,
-    certified_data,
-    certified_judge,
+from harness.correction.certify import JudgedRun, certified_data, certified_judge
+from harness.correction.options import AcceptOptions, Confidence
+from harness.correction.staleness import (
     comparable_signature,
     condition_changes,
     different_values,
@@ -49,7 +48,6 @@ from harness.correction.certify import (
     rubric_changes,
     score_changes,
 )
-from harness.correction.options import AcceptOptions, Confidence
 from harness.data.judgments import Judgments
 from harness.engines.budget import budget_of
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError

@@ -19,7 +19,8 @@ from harness.content.tags import choose_from
 from harness.correction.cell_results import refuse_unless_random, refuse_unread, split_by
 from harness.correction.certificate import Certificate, CertifiedWatch, ComparedBy, ExtendedWith, Extension, ShownWithin
 from harness.correction.certified_cell import CertifiedCell
-from harness.correction.certify import JudgedRun, certified_run_settings, condition_changes, different_values, question_changes, staleness
+from harness.correction.certify import JudgedRun
+from harness.correction.staleness import certified_run_settings, condition_changes, different_values, question_changes, staleness
 from harness.errors import JudgeError, StaleCertificate, UsageError
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align

@@ -20,7 +20,7 @@ import numpy as np
 
 from harness.correction.cell_results import judged_rows
 from harness.correction.certificate import Certificate, CertifiedJudge, CertifiedWatch, EarlierWatch
-from harness.correction.certify import condition_changes
+from harness.correction.staleness import condition_changes
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.same_texts import text_key

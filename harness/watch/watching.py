@@ -22,9 +22,10 @@ from harness.correction import certificate
 from harness.correction.cell_results import judged_rows
 from harness.correction.certificate import Certificate, CertifiedWatch, EarlierWatch
 from harness.correction.certified_cell import AGAIN, CertifiedCell
-from harness.correction.certify import JudgedRun, certified_run_settings, condition_changes, staleness
+from harness.correction.certify import JudgedRun
 from harness.correction.labels_budget import draw_label_sample
 from harness.correction.options import SampleOptions
+from harness.correction.staleness import certified_run_settings, condition_changes, staleness
 from harness.data.judgments import Judgments
 from harness.decide.sentences import unread_sentence
 from harness.errors import ContentError, JudgeError, StaleCertificate, UsageError, UseForbidden

@@ -16,9 +16,10 @@ import pytest
 from harness import certificate
 from harness.correction.certificate import Certificate
 from harness.correction.certified_cell import AcceptedScores, CorrectedMean
-from harness.correction.certify import NOT_RANDOM, certify, staleness
+from harness.correction.certify import NOT_RANDOM, certify
 from harness.correction.correct import correct
 from harness.correction.options import CorrectOptions
+from harness.correction.staleness import staleness
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions
