@@ -223,7 +223,10 @@ def print_collection(title: str, answer: Answer | None, reports: Sequence[Report
             *styled_answer(lines_of(answer) if answer else (), width),
         ]
         for report in reports:
-            parts += [Text(terminal_safe(report.title), style="bold"), *render_verdicts(report.verdicts, width), Text("")]
+            verdicts = [*render_verdicts(report.verdicts, width)]
+            if not verdicts and continuous_table(report):  # a title with nothing below it would be a riddle
+                verdicts = [Text("No verdict: scores are compared by their order alone.")]
+            parts += [Text(terminal_safe(report.title), style="bold"), *verdicts, Text("")]
         about = dict.fromkeys(line for report in reports for line in (*unreviewed(report), *warnings_of(report)))
         return Group(*parts, dim_lines((*about, *map(terminal_safe, left_out))))
 
@@ -360,13 +363,20 @@ def signature_line(signature: str) -> str:
     return f"signature  {signature}"
 
 
+_MOST_HASHES = 2  # that the last line names
+
+
 def closing_line(
     signatures: Sequence[str], *, left_out: Mapping[str, int] = MappingProxyType({}), notes: int = 0, more: str = "--notes"
 ) -> str:
     """Return the last line of an answer: what is left out, how many notes there are, the hashes of signatures, flags that show more.
 
+    More than two hashes would not fit into a narrow window: then they are counted.
+
     >>> closing_line(["data:made|…"], left_out={"tone": 317}, notes=2)
     '317 texts left out · 2 notes · signature 47c2d91d · --notes'
+    >>> closing_line(["one", "two", "three"], notes=29)
+    '29 notes · 3 signatures · --notes'
     """
     most = max(left_out.values(), default=0)
     dropped = f"{'up to ' if len(set(left_out.values())) > 1 else ''}{counted(most, 'text')} left out"
@@ -374,7 +384,8 @@ def closing_line(
     parts = [
         *([dropped] if most else []),
         *([f"{counted(notes, 'note')}"] if notes else []),
-        *([f"signature{'s' if len(hashes) > 1 else ''} {' '.join(hashes)}"] if hashes else []),
+        *([f"signature{'s' if len(hashes) > 1 else ''} {' '.join(hashes)}"] if 0 < len(hashes) <= _MOST_HASHES else []),
+        *([counted(len(hashes), "signature")] if len(hashes) > _MOST_HASHES else []),
         more,
     ]
     return " · ".join(parts)
