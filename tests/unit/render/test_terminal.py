@@ -13,7 +13,7 @@ from rich.console import Console
 
 from harness.measure.cells import Cell
 from harness.measure.options import POOLED
-from harness.render.terminal import agreement_sentence, print_report
+from harness.render.terminal import agreement_sentence, closing_line, print_report
 from harness.reports.run_report import Report
 from harness.reports.tables.numbers import percent
 
@@ -192,3 +192,9 @@ def test_the_difference_over_all_metrics_stands_beside_the_shares(make_report: M
 def test_an_own_name_that_is_the_english_one_stands_once(make_cell: MakeCell, make_report: MakeReport) -> None:
     text = shown(make_report(make_cell(language="en")))
     assert "\nEnglish (en)\n" in text and "English · English" not in text
+
+
+def test_the_last_line_fits_a_window_of_80_columns_however_many_signatures_there_are() -> None:
+    for count in range(1, 30):
+        line = closing_line([str(number) for number in range(count)], left_out={"tone": 2_317}, notes=29, more="--notes")
+        assert len(line) <= 80, line
