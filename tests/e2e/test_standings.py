@@ -135,8 +135,8 @@ def test_the_same_is_printed_for_people(cli: Cli, content: Path) -> None:
     assert "English · English (en)" not in cli("board", "show", "small", "--content", content).out
     every = cli("board", "show", "small", "--all", "--content", content)
     assert every.code == OK and "Small (constructed labels)" in every.out
-    for word in ("All languages", "Czech", "English", "does not beat a constant answer", "look closer", "passing is necessary, not sufficient"):
-        assert word in every.out
+    words = ("All languages", "Czech", "English", "does not beat a constant answer", "look closer", "passing is necessary, not sufficient")
+    assert all(word in every.out for word in words)
     czech = cli("board", "show", "small", "--lang", "cs", "--content", content).out
     assert "task quality ·" in czech and "English · English (en)" not in czech
     only = json.loads(cli("board", "show", "small", "--lang", "cs", "--json", "--content", content).out)
