@@ -104,12 +104,12 @@ def _with_people(read: ExternalScores, metric: str | None) -> SourceTable:
         }
         records.append(_record(score, cells))
     records, scales, of_rankings = with_preferences(records)
-    several = [record for record in records if isinstance(record.cells.get("score"), (list, dict))]
-    if several:
-        notes.append(f"{len(several):,} answers of several labels or parts are left out: they are no single score")
-        records = [record for record in records if record not in several]
+    single = [record for record in records if not isinstance(record.cells.get("score"), (list, dict))]
+    left_out = len(records) - len(single)
+    if left_out:
+        notes.append(f"{left_out:,} answers of several labels or parts are left out: they are no single score")
     return SourceTable(
-        read.kind, columns_of([record.cells for record in records]), records, [*of_rankings, *notes], len(several), {"scales": scales}
+        read.kind, columns_of([record.cells for record in single]), single, [*of_rankings, *notes], left_out, {"scales": scales}
     )
 
 

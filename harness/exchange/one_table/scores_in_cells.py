@@ -6,6 +6,7 @@ A judge's reply is often kept whole, `{"score": 4, "reason": "…"}`, also as a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from harness.content.column_words import column_words, is_judge_name
@@ -14,16 +15,17 @@ from harness.exchange.labels.table import MOST_CLASSES, Record, SourceTable, col
 from harness.text import quoted
 
 _BEGINNINGS = ("{", "[{", "```")
+_LOOKED_AT = 20  # cells of a column
 _LONGEST_WORD = 40  # characters of a verdict
 
 
 def with_scores_of_cells(table: SourceTable) -> SourceTable:
     """Return a table whose answers in JSON have become columns, and whose lists of raters' scores have become rows; with a note on each."""
     for column in table.columns:
-        cells = [record.cells[column] for record in table.records if not is_blank(record.cells.get(column))]
-        if not cells or not any(_may_hold_scores(cell) for cell in cells[:20]):
+        filled = (cell for record in table.records if not is_blank(cell := record.cells.get(column)))
+        if not any(_may_hold_scores(cell) for cell in islice(filled, _LOOKED_AT)):
             continue
-        values = [parse_cell(cell) for cell in cells]
+        values = [parse_cell(cell) for record in table.records if not is_blank(cell := record.cells.get(column))]
         if 2 * sum(isinstance(value, dict) for value in values) > len(values):
             table = _with_columns(table, column, [value for value in values if isinstance(value, dict)])
         elif all(isinstance(value, list) and value and all(isinstance(part, dict) for part in value) for value in values):
