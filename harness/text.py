@@ -67,12 +67,15 @@ def in_nfc(value: Any) -> Any:
 
 
 def normalised(text: str) -> str:
-    """Return a name in one form: composed letters (NFC), no invisible characters, single blanks, none at the ends.
+    """Return a name or a text in one form: composed letters (NFC), no invisible characters, single blanks, none at the ends.
 
     >>> normalised("Eva\\u200b  Nova\\u0301\\u00a0")
     'Eva Nová'
     """
-    return " ".join("".join(c for c in unicodedata.normalize("NFC", text) if unicodedata.category(c) != "Cf").split())
+    if text.isascii():  # nothing to compose, and no invisible character: texts in English are compared by the million
+        return " ".join(text.split())
+    visible = "".join(c for c in text if unicodedata.category(c) != "Cf")  # first: one may stand between a letter and its accent
+    return " ".join(unicodedata.normalize("NFC", visible).split())
 
 
 def normalised_id(text: str) -> str:

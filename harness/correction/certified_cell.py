@@ -56,7 +56,7 @@ class Correction(msgspec.Struct, frozen=True):
             raise ValueError("the numbers of a correction are finite")
         if self.n < self.groups or self.groups < 2:
             raise ValueError("a correction needs two groups, and no more groups than labels")
-        if min(self.variance_label, self.variance_judge) < 0 or self.covariance**2 > self.variance_label * self.variance_judge * (1 + 1e-6):
+        if min(self.variance_label, self.variance_judge) < 0 or self.covariance * self.covariance > self.variance_label * self.variance_judge * (1 + 1e-6):
             raise ValueError("these are no variances with their covariance")
         spread = self.spread
         if (
@@ -70,7 +70,7 @@ class Correction(msgspec.Struct, frozen=True):
         if not math.isclose(sum(size * times for size, times in zip(spread.sizes, spread.times, strict=True)), self.n, rel_tol=1e-6):
             raise ValueError(f"the sizes in spread do not add up to {self.n} labels")
         for squares, products, squares_of_judge in (spread.between, spread.within):
-            if min(squares, squares_of_judge) < 0 or products**2 > squares * squares_of_judge * (1 + 1e-6) + _ROUNDING:
+            if min(squares, squares_of_judge) < 0 or products * products > squares * squares_of_judge * (1 + 1e-6) + _ROUNDING:
                 raise ValueError("these are no sums of squares and products")
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.model import Item
 from harness.offensive import looks_like_text
+from harness.text import normalised
 
 _BESIDE = ("system_prompt", "prompt", "instruction", "query", "context", "passage", "source", "original", "left", "right")
 """Texts that stand beside the judged ones. Without a judged text they are no text: a release may leave its texts out."""
@@ -39,7 +40,7 @@ def text_key(item: Item, outputs: Sequence[str]) -> str | None:
 def read_text(item: Item, outputs: Sequence[str]) -> Text | None:
     """Return what a judge reads of an item: None where its judged text is not there.
 
-    Texts are compared in NFC and without regard to blanks. A pair in the other order is the same pair. An item without texts under the
+    Texts are compared in NFC and without regard to blanks and invisible characters. A pair in the other order is the same pair. An item without texts under the
     names of `outputs` is read under any name but those of remarks.
 
     >>> read_text(Item("a", "cs", "t", fields={"output": "Malý  dům.", "note": "a copy"}), ("output",))
@@ -50,7 +51,7 @@ def read_text(item: Item, outputs: Sequence[str]) -> Text | None:
     to_judge = judged or [value for name, value in texts.items() if name not in _BESIDE]
     if not any(any(map(str.isalnum, text)) for text in to_judge):
         return None
-    return item.language, tuple(sorted(map(_normalised, judged))), tuple((name, _normalised(texts[name])) for name in sorted(texts))
+    return item.language, tuple(sorted(map(normalised, judged))), tuple((name, normalised(texts[name])) for name in sorted(texts))
 
 
 def _is_read(name: str, value: str, outputs: Sequence[str]) -> bool:
@@ -58,10 +59,6 @@ def _is_read(name: str, value: str, outputs: Sequence[str]) -> bool:
         return bool(value)
     is_long = len(value) >= (_SHORTEST_TEXT if value.isascii() else _SHORTEST_TEXT // 2)
     return is_long and name not in _NOT_READ and not name.endswith(("_id", "_language")) and looks_like_text(value)
-
-
-def _normalised(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def first_copies(items: Sequence[Item], outputs: Callable[[Item], Sequence[str]]) -> Iterator[tuple[int, int]]:

@@ -250,6 +250,23 @@ def test_bad_flags_are_a_sentence(cli: Cli, folder: Path, monkeypatch: pytest.Mo
     assert (done.code, done.out) == (2, "") and words in done.err and "Traceback" not in done.err
 
 
+@pytest.mark.parametrize("path", [("covariance",), ("spread", "between", 1), ("spread", "within", 1), ("variance_label",), ("mean_judge",)])
+@pytest.mark.parametrize("number", [1e308, -1e308])
+def test_numbers_of_a_certificate_that_no_square_can_hold_are_found(
+    cli: Cli, folder: Path, tmp_path: Path, path: tuple[str | int, ...], number: float
+) -> None:
+    certificate = tmp_path / "certificate.json"
+    assert cli("certify", folder, "--to", certificate).code == 0
+    written = json.loads(certificate.read_text("utf-8"))
+    holder = written["cells"][0]["corrections"][0]
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = number
+    certificate.write_text(json.dumps(written), "utf-8")
+    done = cli("certify", folder, "--check", certificate)
+    assert done.code in (1, 3) and "Traceback" not in done.err + done.out
+
+
 @pytest.mark.parametrize("text", ["not JSON", "{}", '{"schema_version": 99}', '{"schema_version": 1, "cells"'], ids=str)
 def test_a_damaged_certificate_is_a_sentence(cli: Cli, folder: Path, tmp_path: Path, text: str) -> None:
     path = tmp_path / "certificate.json"

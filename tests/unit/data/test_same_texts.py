@@ -143,3 +143,19 @@ def test_a_gate_counts_copies_once(cli: Callable[..., Any], tmp_path: Path) -> N
     result = cli("gate", copied, "--policy", policy, "--json", tmp_path / "gate.json")
     checks = json.loads((tmp_path / "gate.json").read_text("utf-8"))["checks"]
     assert result.code == 7 and {(check["outcome"], check["groups"]) for check in checks} == {("inconclusive", 10)}
+
+
+def test_characters_that_nobody_sees_make_no_other_text(cli: Callable[..., Any], tmp_path: Path) -> None:
+    """Not at the ends, not within words, and not between a letter and its accent."""
+
+    def text(number: int, system: str, rng: Any) -> dict[str, str]:
+        base = f"Dům {number % 10} stojí v lese."
+        apart = unicodedata.normalize("NFD", base)
+        return {"output": (base, base + "\u200b ", base.replace("st", "s\u00adt"), apart.replace("u\u030a", "u\u2060\u030a"))[number % 4]}
+
+    copied = judged_folder(tmp_path / "copied", prompts=150, labelled=1.0, noise=0.02, fields=text)
+    policy = tmp_path / "gate.toml"
+    policy.write_text('[[rule]]\nlanguage = "ja"\nmetric = "tone"\nverdict = "use"\n', "utf-8")
+    result = cli("gate", copied, "--policy", policy, "--json", tmp_path / "gate.json")
+    [check] = json.loads((tmp_path / "gate.json").read_text("utf-8"))["checks"]
+    assert (result.code, check["outcome"], check["groups"]) == (7, "inconclusive", 10)
