@@ -56,7 +56,8 @@ class Correction(msgspec.Struct, frozen=True):
             raise ValueError("the numbers of a correction are finite")
         if self.n < self.groups or self.groups < 2:
             raise ValueError("a correction needs two groups, and no more groups than labels")
-        if min(self.variance_label, self.variance_judge) < 0 or self.covariance * self.covariance > self.variance_label * self.variance_judge * (1 + 1e-6):
+        most = self.variance_label * self.variance_judge * (1 + 1e-6)
+        if min(self.variance_label, self.variance_judge) < 0 or self.covariance * self.covariance > most:  # **2 of 1e308 raises
             raise ValueError("these are no variances with their covariance")
         spread = self.spread
         if (

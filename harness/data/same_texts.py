@@ -40,8 +40,8 @@ def text_key(item: Item, outputs: Sequence[str]) -> str | None:
 def read_text(item: Item, outputs: Sequence[str]) -> Text | None:
     """Return what a judge reads of an item: None where its judged text is not there.
 
-    Texts are compared in NFC and without regard to blanks and invisible characters. A pair in the other order is the same pair. An item without texts under the
-    names of `outputs` is read under any name but those of remarks.
+    Texts are compared in NFC and without regard to blanks and invisible characters. A pair in the other order is the same pair. An item
+    without texts under the names of `outputs` is read under any name but those of remarks.
 
     >>> read_text(Item("a", "cs", "t", fields={"output": "Malý  dům.", "note": "a copy"}), ("output",))
     ('cs', ('Malý dům.',), ())
