@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import msgspec
@@ -108,6 +108,7 @@ def column_words() -> ColumnWords:
     return msgspec.convert(tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")), ColumnWords)
 
 
+@lru_cache(maxsize=10_000)  # asked of every label, and few people give many labels
 def is_judge_name(name: str) -> bool:
     """Return whether a name speaks for a judge: `judge_score`, `JudgeScore`, `gpt-4o`, but not `human_judge`.
 
