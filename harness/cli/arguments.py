@@ -76,8 +76,9 @@ def table_of_sources(
 
 def show_table(table: OneTable) -> None:
     """Print to stderr how a table was read."""
-    for line in table.lines:
-        print(terminal_safe(line), file=sys.stderr)
+    from harness.render.terminal import print_lines  # late: with rich
+
+    print_lines(table.lines, stderr=True)
 
 
 def ask_role(column: str) -> Role:

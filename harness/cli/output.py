@@ -102,8 +102,10 @@ def print_refusals(refused: Sequence[_Refusal], notes: Iterable[str]) -> None:
         lines.append(f"{places}: {reason}")
     more = len(refused) - sum(len(locations) for _, locations in printed)
     lines += [f"… and {more} more"] if more else []
-    for line in (*lines, *notes):
-        print(terminal_safe(line), file=sys.stderr)
+    if lines := [*lines, *notes]:
+        from harness.render.terminal import print_lines  # late: with rich
+
+        print_lines(lines, stderr=True)
 
 
 def refusals_of(imported: _Summary, imported_rows: int) -> str:

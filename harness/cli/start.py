@@ -71,7 +71,7 @@ def start(arguments: Start) -> int:
     commands = list(_list_next_commands(imported, prompts, look.mapping, arguments.columns.sampling))
     code = ended(imported, (lambda: {**facts_of(imported), "next": commands}) if arguments.json else None)
     if imported.written and not arguments.json:
-        _say("\nNext:\n" + "\n".join(f"  {line}" for line in commands))
+        print("\nNext:\n" + "\n".join(f"  {terminal_safe(one_line(line))}" for line in commands), file=sys.stderr)  # to be copied: whole
     return code
 
 
@@ -294,4 +294,6 @@ def _read_first(prompts: Sequence[Path]) -> str:
 
 
 def _say(text: str) -> None:
-    print(terminal_safe("\n".join(map(one_line, text.split("\n")))), file=sys.stderr)
+    from harness.render.terminal import print_lines  # late: with rich
+
+    print_lines(map(one_line, text.split("\n")), stderr=True)

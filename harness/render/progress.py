@@ -28,7 +28,7 @@ from harness import engines
 from harness.content.tags import english_name
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
-from harness.render.fitted_table import plain_table
+from harness.render.fitted_table import PIPE_WIDTH, output_width, plain_table
 from harness.reports.run_report import Report
 from harness.runs import CostEstimate, LiveRow, LiveRows, RunResult
 from harness.text import terminal_safe
@@ -97,7 +97,7 @@ class TerminalWatcher:
         self._print(f"{identity.name}: {estimate.calls} calls to ask{rest} ({cost})")
 
     def note(self, text: str) -> None:
-        self._print(f"note: {text}", soft_wrap=True)
+        self._print(f"note: {text}", soft_wrap=output_width(self._console) == PIPE_WIDTH)
 
     def _print(self, text: str, *, soft_wrap: bool | None = None) -> None:
         self._console.print(terminal_safe(text), highlight=False, markup=False, soft_wrap=soft_wrap)

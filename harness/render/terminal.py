@@ -111,9 +111,9 @@ def legend_of(tables: Iterable[TextTable]) -> dict[str, None]:
     return dict.fromkeys(line for table in tables for line in table.legend)
 
 
-def print_lines(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str], *, stderr: bool = False) -> None:
     """Print lines without control characters. Where the width is known, a long line goes on below, indented by two characters more."""
-    console = Console()
+    console = Console(stderr=stderr)
     width = output_width(console)
     for line in map(terminal_safe, lines):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
@@ -144,14 +144,19 @@ def styled_answer(answer: Iterable[AnswerLine], width: int) -> list[RenderableTy
     return [*parts, Text("")] if parts else []
 
 
-def render_verdicts(verdicts: Sequence[Verdict], width: int, *, all_rows: bool = False) -> Iterator[RenderableType]:
-    """Yield the verdicts below an answer, with a key of the signs that occur; with `all_rows` all rows, and what the headings mean."""
+def render_verdicts(
+    verdicts: Sequence[Verdict], width: int, *, all_rows: bool = False, name_absent: bool = True
+) -> Iterator[RenderableType]:
+    """Yield the verdicts below an answer, with a key of the signs that occur.
+
+    `all_rows` shows all rows and what the headings mean; without `name_absent` no line names the columns that do not fit.
+    """
     legend: dict[str, None] = {}
     for screen_table in screen_tables(verdicts, width, all_rows=all_rows):
         yield from (table_heading(screen_table.name),) if screen_table.name else ()
         yield FittedTable(screen_table.table, line_headings=screen_table.headings)
         yield from (Text(f"\n{terminal_safe(said)}") for said in screen_table.sentences)
-        absent = absent_words(screen_table.table.absent)
+        absent = absent_words(screen_table.table.absent) if name_absent else ""
         signs = screen_table.table.legend if all_rows else screen_table.table.signs
         legend |= dict.fromkeys(line for line in (screen_table.below, absent, *signs) if line)
     if legend:
@@ -222,11 +227,15 @@ def print_collection(title: str, answer: Answer | None, reports: Sequence[Report
             Text(""),
             *styled_answer(lines_of(answer) if answer else (), width),
         ]
+        absent: dict[str, None] = {}
         for report in reports:
-            verdicts = [*render_verdicts(report.verdicts, width)]
+            verdicts = [*render_verdicts(report.verdicts, width, name_absent=False)]
             if not verdicts and continuous_table(report):  # a title with nothing below it would be a riddle
                 verdicts = [Text("No verdict: scores are compared by their order alone.")]
             parts += [Text(terminal_safe(report.title), style="bold"), *verdicts, Text("")]
+            absent.update(dict.fromkeys(name for table in screen_tables(report.verdicts, width) for name in table.table.absent))
+        if absent:  # once for all boards
+            parts.append(Text(absent_words(list(absent)), style="dim"))
         about = dict.fromkeys(line for report in reports for line in (*unreviewed(report), *warnings_of(report)))
         return Group(*parts, dim_lines((*about, *map(terminal_safe, left_out))))
 

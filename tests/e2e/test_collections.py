@@ -249,6 +249,15 @@ def test_a_judge_that_answers_as_a_person_may_be_used_on_every_board(cli: Cli, e
     assert [style for style, _ in answers] == ["good", "good"] and found["left_out"] == []
 
 
+def test_columns_that_do_not_fit_are_named_once_for_all_boards(
+    cli: Cli, endpoint: Endpoint, content: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    endpoint.script = copying(endpoint, "p1")
+    done = cli(*asked(endpoint, content, *COPY, "--langs", "ja,cs", "--yes"))
+    assert done.code == 0 and done.out.count("Not in this width") == 1, done.out
+
+
 @pytest.mark.slow
 def test_a_judge_that_copies_a_person_may_be_used_on_no_board(cli: Cli, endpoint: Endpoint, content: Path) -> None:
     endpoint.script = copying(endpoint, "p1", but=0)

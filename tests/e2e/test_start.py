@@ -212,6 +212,17 @@ def test_a_page_is_made_of_a_table_of_texts(cli: Cli, tmp_path: Path, monkeypatc
     assert "[metrics.tone]" in (tmp_path / "texts" / "data.toml").read_text("utf-8")
 
 
+@pytest.mark.parametrize("table", ["answers.csv", "hodnoceni.csv"])
+def test_what_stands_above_the_next_commands_fits_into_80_columns(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, err = cli("start", Path(__file__).parents[2] / "docs" / "start" / table, "--yes", "--to", tmp_path / "data")
+    assert code == 0
+    for line in (out + err.partition("\nNext:")[0]).replace(str(tmp_path), "").splitlines():
+        assert len(line) <= 80 or " " not in line.strip(), line
+
+
 def test_answers_on_a_terminal_correct_the_guesses(spreadsheet: Path, tmp_path: Path) -> None:
     master, terminal = pty.openpty()
     process = subprocess.Popen(

@@ -30,6 +30,18 @@ def test_each_note_is_shown_once_and_as_plain_text(capsys: pytest.CaptureFixture
     ]
 
 
+def test_a_note_is_broken_where_the_width_is_known_and_nowhere_else(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = "board wmt24-esa: WMT24 translations into Czech and Japanese (native scores)"
+    monkeypatch.delenv("COLUMNS", raising=False)
+    TerminalWatcher(assume_yes=True).note(note)
+    assert capsys.readouterr().err == f"note: {note}\n"
+    monkeypatch.setenv("COLUMNS", "60")
+    TerminalWatcher(assume_yes=True).note(note)
+    assert max(map(len, capsys.readouterr().err.splitlines())) <= 60
+
+
 def test_batches_are_counted_by_state(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.render.progress._SECONDS_BETWEEN_LINES", 0.0)
     show = TerminalWatcher(assume_yes=True).progress([JUDGE])
