@@ -661,6 +661,31 @@ def test_scales_that_differ_are_one_only_where_that_is_said(cli: Any, human: Any
 
 
 @pytest.mark.parametrize(
+    "made",
+    [
+        lambda rows: {"data": rows},
+        lambda rows: {name: {str(k): row[name] for k, row in enumerate(rows)} for name in rows[0]},
+        lambda rows: {name: [row[name] for row in rows] for name in rows[0]},
+        lambda rows: {"columns": [*rows[0]], "index": [*range(len(rows))], "data": [[*row.values()] for row in rows]},
+        lambda rows: {str(k): row for k, row in enumerate(rows)},
+    ],
+    ids=["an object with a list", "columns", "lists", "split", "index"],
+)
+def test_json_of_a_frame_is_read_like_a_list_of_rows(cli: Any, made: Any) -> None:
+    rows = [{"text": text(EN, k), "human": said(k, (1, 2)), "judge": agreeing(k, (1, 2))} for k in range(40)]
+    Path("rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    Path("t.json").write_text(json.dumps(made(rows)), encoding="utf-8")
+    assert read(cli, "t.json")["verdicts"] == read(cli, "rows.json")["verdicts"]
+
+
+def test_a_scale_that_runs_the_other_way_is_recoded_so(cli: Any) -> None:
+    rows = [{"text": text(EN, k), "human": said(k, (1, 2, 3, 4, 5)), "judge": 5 - said(k, (1, 2, 3, 4, 5))} for k in range(60)]
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 2 and "--recode 'judge:0..4=5..1'" in done.err
+    assert read(cli, "t.csv", "--recode", "judge:0..4=5..1")["verdicts"][0]["n_labelled"] == 60
+
+
+@pytest.mark.parametrize(
     ("recode", "words"),
     [
         ("judge:0..1", "write COLUMN:VALUE=VALUE"),

@@ -97,17 +97,50 @@ def first_object(content: Any) -> dict[str, Any]:
 def objects_in(path: Path, content: Any) -> list[dict[str, Any]]:
     """Return the objects of a JSON list. Raises ContentError for any other content."""
     if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
-        raise ContentError("a list of objects is expected; results of other programs are read by 'harness import'", path)
+        raise ContentError(
+            "a list of objects is expected, one for each row, or columns as pandas writes them; results of other programs are read by "
+            "'harness import'",
+            path,
+        )
     if not content:
         raise ContentError("an empty list: no records", path)
     return content
 
 
+def json_rows_of(content: Any) -> Any:
+    """Return the rows of an object that holds one list of objects, or columns as pandas writes them; any other content as it is.
+
+    >>> json_rows_of({"version": 2, "data": [{"a": 1}]}), json_rows_of({"a": {"0": 1, "1": 2}})
+    ([{'a': 1}], [{'a': 1}, {'a': 2}])
+    >>> json_rows_of({"columns": ["a"], "index": [0], "data": [[1]]}), json_rows_of({"0": {"a": 1}}), json_rows_of({"a": [1], "b": [2]})
+    ([{'a': 1}], [{'a': 1}], [{'a': 1, 'b': 2}])
+    """
+    if not isinstance(content, dict) or not content:
+        return content
+    names, data, values = content.get("columns"), content.get("data"), list(content.values())
+    if isinstance(names, list) and isinstance(data, list):
+        is_split = all(isinstance(name, str) for name in names) and all(isinstance(row, list) and len(row) == len(names) for row in data)
+        return [dict(zip(names, row, strict=True)) for row in data] if is_split else content
+    if all(isinstance(value, dict) for value in values) and values[0] and all(value.keys() == values[0].keys() for value in values):
+        if all(key.isdecimal() for key in content):  # one object a row, by its number
+            return values
+        if all(key.isdecimal() for key in values[0]):
+            return [{name: column[key] for name, column in content.items()} for key in values[0]]
+        return content  # either rows or columns may have these names
+    lists = [value for value in values if isinstance(value, list)]
+    are_columns = len(lists) == len(values) and len({len(value) for value in lists}) == 1
+    if are_columns and not any(isinstance(cell, dict) for value in lists for cell in value):
+        return [dict(zip(content, row, strict=True)) for row in zip(*lists, strict=True)]
+    if len(lists) == 1 and lists[0] and all(isinstance(row, dict) for row in lists[0]):
+        return lists[0]
+    return content
+
+
 def read_json(path: Path, content: Any) -> SourceTable:
-    """Read a list of plain objects, one for each row."""
+    """Read a list of plain objects, one for each row, or what `json_rows_of` makes one of."""
     rows = [
         (number, {name: unwrapped_result(value) for name, value in flat(row).items()})
-        for number, row in enumerate(objects_in(path, content), start=1)
+        for number, row in enumerate(objects_in(path, json_rows_of(content)), start=1)
     ]
     return table_from_rows("json", rows, f"{path}:record ")
 

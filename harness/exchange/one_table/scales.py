@@ -191,7 +191,8 @@ def _scale_of_numbers(
         if others and column.numbers and column.numbers[-1] <= 1 < others[-1] and not all(map(float.is_integer, column.numbers)):
             raise UsageError(
                 f"people are on different scales of '{metric}': '{column.name}' {_describe_scores(column.scores)}, the others "
-                f"{others[0]:g} to {others[-1]:g}; say how one becomes the other, as in --recode '{column.name}:0..1=1..5'"
+                f"{others[0]:g} to {others[-1]:g}; say how one becomes the other, as in --recode '{column.name}:0..1=1..5', or "
+                f"'{column.name}:0..1=5..1' if a high number means the opposite"
             )
     stated = set().union(*(column.out_of for column in columns))
     if len(stated) > 1:
@@ -257,7 +258,8 @@ def _differ(
     column = judges[0].name if judges else "COLUMN"
     people, judge = _describe_scores(labelled), _describe_scores(judged)
     ends = [text.replace(" to ", "..") for text in (judge, people)]
-    recode = f"{column}:{'='.join(ends)}" if all(".." in text for text in ends) else f"{column}:0..1=1..5"
+    source, target = ends if all(".." in text for text in ends) else ("0..1", "1..5")
+    reversed_target = "..".join(reversed(target.split("..")))
     if column in {person.name for person in of_people}:  # rows of scores, which a recoding would change on both sides
         return (
             f"people and judge are on different scales of '{metric}'{stated}: people {people}, the judge {judge}, both in '{column}'; "
@@ -265,7 +267,8 @@ def _differ(
         )
     return (
         f"people and judge are on different scales of '{metric}'{stated}: people {people}, the judge {judge} ('{column}'); nothing says "
-        f"how one becomes the other: say it, as in --recode '{recode}' or --recode '{column}:yes=pass,no=fail', bring them to "
+        f"how one becomes the other: say it, as in --recode '{column}:{source}={target}' if a high number means the same on both, "
+        f"--recode '{column}:{source}={reversed_target}' if it means the opposite, or --recode '{column}:yes=pass,no=fail', bring them to "
         f"one scale in the table, or leave the column out: --drop '{column}'"
     )
 

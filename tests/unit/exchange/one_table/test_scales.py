@@ -23,7 +23,7 @@ def read(people: Sequence[Sequence[float]], judges: Sequence[Sequence[float]]) -
 @pytest.mark.parametrize(
     ("people", "judges", "words"),
     [
-        ([PEOPLE], [[score - 1 for score in PEOPLE]], "people 1 to 5, the judge 0 to 4 .* --recode 'j0:0..4=1..5'"),
+        ([PEOPLE], [[score - 1 for score in PEOPLE]], "people 1 to 5, the judge 0 to 4 .* --recode 'j0:0..4=1..5' if .* 'j0:0..4=5..1' if"),
         ([PEOPLE], [PEOPLE, [(score - 1) / 4 for score in PEOPLE]], "the judge 0 to 1 .'j1'"),
         (
             [PEOPLE, [(score - 1) / 4 for score in PEOPLE]],
