@@ -119,11 +119,7 @@ def _text(value: object) -> str:
 
 def judge_text(identity: JudgeIdentity) -> str:
     """Return a judge as signatures name it: its name and its settings."""
-    settings = ",".join(f"{name}={_short(value)}" for name, value in sorted(identity.settings.items()))
+    # A hash is cut to twelve digits for a footnote; anything else is whole.
+    texts = {name: text[:12] if re.fullmatch(r"[0-9a-f]{16,}", text := str(value)) else text for name, value in identity.settings.items()}
+    settings = ",".join(f"{name}={text}" for name, text in sorted(texts.items()))
     return identity.name + (f"@{settings}" if settings else "")
-
-
-def _short(setting: object) -> str:
-    """Return a judge's setting for a footnote: a hash is cut to twelve digits, anything else is whole."""
-    text = str(setting)
-    return text[:12] if re.fullmatch(r"[0-9a-f]{16,}", text) else text

@@ -219,7 +219,9 @@ def checksum(answers: Iterable[PageAnswer]) -> str:
     """
     lines = []
     for answer in answers:
-        scores = ",".join(f"{metric}={_written(answer.scores[metric])}" for metric in sorted(answer.scores, key=_utf16))
+        # JavaScript writes 2.0 as 2.
+        written = {name: int(score) if isinstance(score, float) and score.is_integer() else score for name, score in answer.scores.items()}
+        scores = ",".join(f"{metric}={written[metric]}" for metric in sorted(written, key=_utf16))
         errors = ",".join(f"{error.field}:{error.start}:{error.end}:{error.severity}" for error in answer.errors or ())
         position = "" if answer.place is None else answer.place
         reviews = [
@@ -238,11 +240,6 @@ def checksum(answers: Iterable[PageAnswer]) -> str:
 def _utf16(text: str) -> bytes:
     """Return the order in which JavaScript sorts texts."""
     return text.encode("utf-16-be", "surrogatepass")
-
-
-def _written(score: Score) -> str:
-    """Return a score as JavaScript writes it."""
-    return str(int(score)) if isinstance(score, float) and score.is_integer() else str(score)
 
 
 MOST_LETTERS = 4000  # of a comment, and of the words of a review; the page's own fields take no more

@@ -51,8 +51,8 @@ def parse_recipients(texts: Sequence[str]) -> list[Any]:
         try:
             recipients.append(library.x25519.Recipient.from_str(text))
         except library.RecipientError:  # a secret key in its place is never quoted
-            shown = "AGE-SECRET-KEY-…" if "SECRET" in text.upper() else text[:20] + ("…" if len(text) > 20 else "")
-            raise UsageError(f"'{shown}' is not a public key of age; one begins with age1, and 'age-keygen' prints it") from None
+            excerpt = "AGE-SECRET-KEY-…" if "SECRET" in text.upper() else text[:20] + ("…" if len(text) > 20 else "")
+            raise UsageError(f"'{excerpt}' is not a public key of age; one begins with age1, and 'age-keygen' prints it") from None
     return recipients
 
 

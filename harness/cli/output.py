@@ -98,8 +98,8 @@ def print_refusals(refused: Sequence[_Refusal], notes: Iterable[str]) -> None:
     lines = []
     for reason, locations in printed:
         more = len(locations) - _PLACES
-        places = ", ".join(locations[:_PLACES]) + (f" and {counted(more, 'more row')}" if more > 0 else "")
-        lines.append(f"{places}: {reason}")
+        printed_locations = ", ".join(locations[:_PLACES]) + (f" and {counted(more, 'more row')}" if more > 0 else "")
+        lines.append(f"{printed_locations}: {reason}")
     more = len(refused) - sum(len(locations) for _, locations in printed)
     lines += [f"… and {more} more"] if more else []
     if lines := [*lines, *notes]:

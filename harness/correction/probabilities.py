@@ -485,7 +485,7 @@ def probability_cells(judged: JudgedTable, by_source: bool = False) -> Iterator[
         if labels.classes.continuous or not len(used):
             continue
         counts, code = labels.counts[judged.item[used]], judged.code[used]
-        distinct, place = np.unique(text_of_probs.codes[used], return_inverse=True)
+        distinct, row_of_text = np.unique(text_of_probs.codes[used], return_inverse=True)
         texts = ("{}" if code == NO_VALUE else str(text_of_probs.values[code]) for code in distinct.tolist())
         distributions = np.array([_distribution(text, labels.classes.scores) for text in texts])
         yield ProbabilityCell(
@@ -494,7 +494,7 @@ def probability_cells(judged: JudgedTable, by_source: bool = False) -> Iterator[
             confidence=np.clip(confidence[used], 0.0, 1.0),
             right=judged.hit[used],
             person=counts[np.arange(len(used)), code] / counts.sum(axis=1),
-            probabilities=distributions[place],
+            probabilities=distributions[row_of_text],
             counts=counts,
             group=judged.group[used],
             next_person=item_credits(share_left_out("human"), counts, code),

@@ -281,9 +281,9 @@ class Driver:
     async def _open(self, worker: _PoolWorker) -> None:
         worker.node = await self._node_of(worker)
         ready = await _once(worker.handle.open)
-        problem, here = ready.problem, version("judge-harness")
-        if ready.version != here:  # then the worker may ask other questions than this machine
-            problem = f"judge-harness {ready.version} is installed there, {here} here; install the same version"
+        problem, local_version = ready.problem, version("judge-harness")
+        if ready.version != local_version:  # then the worker may ask other questions than this machine
+            problem = f"judge-harness {ready.version} is installed there, {local_version} here; install the same version"
         if problem:
             message = f"on node {worker.node}: {problem} (every node needs what the judges need: docs/running.md)"
             if any(judge.progress.done for judge in self._judges):

@@ -247,9 +247,9 @@ class Chat:
         left_out = tuple(sorted(sampling.keys() & set(capabilities.left_out)))
         messages: Sequence[Message] = call.prompt.messages
         if self._persona:
-            first, *others = messages
+            first, *later_messages = messages
             system = f"{self._persona}\n{first.content}" if first.role == "system" else self._persona
-            messages = [Message("system", system), *(others if first.role == "system" else messages)]
+            messages = [Message("system", system), *(later_messages if first.role == "system" else messages)]
         if not capabilities.system_role and any(message.role == "system" for message in messages):
             messages, left_out = merged_system_role(messages), (*left_out, SYSTEM_ROLE)
         answer_format: dict[str, Any] = {}

@@ -195,7 +195,7 @@ def compare_tables(aligned: JudgedTables, options: MeasureOptions) -> Comparison
     left_out = [count_left_out(judged, options) for judged in aligned.tables]
     # What makes labels less than they seem: copies of others, twins, and people who saw the judge's scores.
     label_warnings = [(*copy_notes(judged.data), *twin_notes(judged), *judged.data.labels.sighted_notes()) for judged in aligned.tables]
-    parts = [_cells_and_notes(*each, options) for each in zip(aligned.tables, left_out, label_warnings, strict=True)]
+    parts = [_cells_and_notes(*part, options) for part in zip(aligned.tables, left_out, label_warnings, strict=True)]
     cells = sorted((cell for cells_of_part, _ in parts for cell in cells_of_part), key=lambda cell: sort_key(cell.key))
     notes = tuple(dict.fromkeys(chain(aligned.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
     said_by_cards = {note for judged in aligned.tables for note in judged.data.about.notes}

@@ -149,14 +149,10 @@ def failed_reading(failure: Failure, raw: str | None = None) -> Reading:
 def _find_named_class(raw: str, scale: Scale) -> str | None:
     """Return the class that is written so; else the only one that is equal to it when composed, or else folded."""
     names = [c for c in scale.classes if isinstance(c, str)]
-    for form in (str, normalised, _fold_text):
+    for form in (str, normalised, lambda text: folded(text).strip()):
         if matches := [name for name in names if form(name) == form(raw)]:
             return matches[0] if len(matches) == 1 else None
     return None
-
-
-def _fold_text(text: str) -> str:
-    return folded(text).strip()
 
 
 def _number_on_scale(raw: str, scale: Scale, vocabulary: Vocabulary) -> int | float | None:

@@ -131,13 +131,11 @@ def render_program(program: Callable[[Mapping[str, str]], Any], slots: Iterable[
     from harness.prompts.programs import record  # late: guidance takes half a second
 
     messages, schema, max_tokens = record(program({name: f"\ue000{name}\ue001" for name in slots}))
-    return PromptTemplate(tuple(TemplateMessage(m.role, _split_at_marks(m.content)) for m in messages), schema, max_tokens)
-
-
-def _split_at_marks(text: str) -> tuple[str | TextSlot, ...]:
-    # re.split with one group alternates literal, name, literal, ...
-    pieces = _MARK.split(text)
-    return tuple(TextSlot(piece) if index % 2 else piece for index, piece in enumerate(pieces) if piece)
+    parts = []
+    for message in messages:
+        pieces = enumerate(_MARK.split(message.content))  # re.split with one group alternates literal, name, literal, ...
+        parts.append(TemplateMessage(message.role, tuple(TextSlot(piece) if index % 2 else piece for index, piece in pieces if piece)))
+    return PromptTemplate(tuple(parts), schema, max_tokens)
 
 
 @cache

@@ -77,8 +77,8 @@ class FittedTable:
             room = options.max_width - gap * (len(columns) - 1)
             widths = [least[column] for column in columns]
             for goal in (content, full):  # what is left of the line goes to columns that need more, from the left
-                for place, column in enumerate(columns):
-                    widths[place] += max(0, min(goal[column] - widths[place], room - sum(widths)))
+                for index, column in enumerate(columns):
+                    widths[index] += max(0, min(goal[column] - widths[index], room - sum(widths)))
             yield self._block(columns, widths, gap)
 
     def _widths(self) -> tuple[list[int], list[int], list[int]]:

@@ -130,10 +130,10 @@ def page_tables(standings: Standings, ranking: Ranking) -> PageTables:
     faint = [judge.baseline for judge in judges]
     [name] = [column for column in columns if column.name == "judge"]
     first = [column for column in columns if column.name in (*_FIRST, standings.rank_by)]
-    left = [column for column in columns if column not in first and (ranking.metric == POOLED or column.name not in _WITHOUT_METRIC)]
+    remaining = [column for column in columns if column not in first and (ranking.metric == POOLED or column.name not in _WITHOUT_METRIC)]
     parts = {
-        "Beside people, and other statistics": [column for column in left if column.name not in (*_ASKED, *_CARD)],
-        "How judges answered": [column for column in left if column.name in (*_ASKED, *_CARD)],
+        "Beside people, and other statistics": [column for column in remaining if column.name not in (*_ASKED, *_CARD)],
+        "How judges answered": [column for column in remaining if column.name in (*_ASKED, *_CARD)],
     }
     more = [(title, tabulate(rows, [name, *part], faint=faint)) for title, part in parts.items()]
     return PageTables(

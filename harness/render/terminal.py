@@ -117,8 +117,8 @@ def print_lines(lines: Iterable[str], *, stderr: bool = False) -> None:
     width = output_width(console)
     for line in map(terminal_safe, lines):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
-        whole = width == PIPE_WIDTH or len(line) <= width
-        for part in [line] if whole else textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False):
+        fits = width == PIPE_WIDTH or len(line) <= width
+        for part in [line] if fits else textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False):
             console.print(Text(part), soft_wrap=True)
 
 

@@ -113,10 +113,10 @@ def two_people_sentence(cells: Sequence[Cell]) -> str:
         return ""
     several = len({str(cell["judge"]) for cell_list in cells_by_metric.values() for cell in cell_list}) > 1
     sentences = []
-    for place, place_cells in cells_by_metric.items():
+    for name, place_cells in cells_by_metric.items():
         texts = counted((place_cells[0].score_counts or {}).get("second_ratings", 0), "text")
         sentences.append(
-            f"In {place} a second person scored {texts}: the two people's scores correlate by {_range(place_cells[:1], _TWO)}, "
+            f"In {name} a second person scored {texts}: the two people's scores correlate by {_range(place_cells[:1], _TWO)}, "
             f"the scores of {'judges' if several else 'the judge'} and people by {_range(place_cells, _JUDGE_NUMBERS)}."
         )
     if any((place_cells[0]["human_second_kendall_tau"] or 0.0) < WEAK for place_cells in cells_by_metric.values()):

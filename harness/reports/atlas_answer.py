@@ -310,12 +310,6 @@ def independent(row: AtlasRow) -> str:
     return f"{min(row.effective_groups or row.groups, row.groups):,.0f}"
 
 
-def _verdict_words(row: AtlasRow) -> str:
-    """Return the answer of a row in the words of the pages, with the bar where it rests on one."""
-    words = row.verdict if STYLES.get(row.verdict) else "unknown"
-    return f"{words} (bar)" if row.basis == "bar" else words
-
-
 def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> list[dict[str, str]]:
     """Return a line of text for each row, by column; the columns stand in the order in which pages show them."""
     return [
@@ -324,7 +318,7 @@ def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> li
             "quality": metric_words(row.quality),
             "metric": metric_words(row.metric),
             "judge": condition_words(row),
-            "verdict": _verdict_words(row),
+            "verdict": (row.verdict if STYLES.get(row.verdict) else "unknown") + (" (bar)" if row.basis == "bar" else ""),
             "because": reason_words(row, lambda share: str(whole_points(share)))
             if row.verdict == AGAINST
             else ""

@@ -319,10 +319,10 @@ def ask_judges(
                     watcher.planned(judge.identity, estimate_cost(missing, price), stored)
                 summaries[judge.identity.name] = JudgeSummary(judge.identity, stored)
                 address = address_of(judge)
-                others = [other for other in known_addresses(store, judge.identity) if other != address]
-                if stored and address is not None and others:
+                other_addresses = [other for other in known_addresses(store, judge.identity) if other != address]
+                if stored and address is not None and other_addresses:
                     watcher.note(
-                        f"{judge.identity.name}: {stored} stored answers from {' and '.join(others)} are used; this command asks "
+                        f"{judge.identity.name}: {stored} stored answers from {' and '.join(other_addresses)} are used; this command asks "
                         f"{address}. --fresh asks every call again; '{judge.identity.provider}/MODEL@LABEL' keeps two endpoints with one "
                         "model name apart"
                     )

@@ -452,13 +452,11 @@ class _Alike:
 
     def fit(self, effects: int, languages: int, smaller: _Fitted | None) -> _Fitted | None:
         """People's mean; and languages (own 1); and products (own 2)."""
-        rows = OrdinalRows.of(self._design(effects, languages), self.y, self.weight)
+        people, indicators = self.people[:, None], self.where[:, None] == np.arange(1, languages)
+        design = np.hstack([people, indicators, people * indicators][: effects + 1])
+        rows = OrdinalRows.of(design, self.y, self.weight)
         maximum = rows.fit(smaller.at_start_of(rows) if smaller else rows.start())
         return _Fitted(rows, maximum) if maximum else None
-
-    def _design(self, effects: int, languages: int) -> Floats:
-        people, indicators = self.people[:, None], self.where[:, None] == np.arange(1, languages)
-        return np.hstack([people, indicators, people * indicators][: effects + 1])
 
     def summary(self, fitted: _Fitted, null: float) -> OrdinalFit:
         n, loglik, terms = self.weight.sum(), fitted.maximum.derivatives.loglik, fitted.rows.terms
@@ -502,16 +500,16 @@ class _Alike:
         sum in units of their total variance.
         """
         information = derivatives.information
-        others = _whitener(information[np.ix_(~tested, ~tested)])
+        untested_whitener = _whitener(information[np.ix_(~tested, ~tested)])
         projection = np.zeros((int(tested.sum()), len(tested)))
         projection[:, tested] = np.eye(len(projection))
-        projection[:, ~tested] = -information[np.ix_(tested, ~tested)] @ others.T @ others
+        projection[:, ~tested] = -information[np.ix_(tested, ~tested)] @ untested_whitener.T @ untested_whitener
         projection = _whitener(projection @ information @ projection.T) @ projection
         up, low = rows.upper @ projection.T, rows.lower @ projection.T  # (rows, tested)
         bend_up, cross, bend_low = derivatives.bends[:, :, None]
         left_up, left_low = bend_up * up + cross * low, cross * up + bend_low * low
         own = self.groups @ (left_up * up + left_low * low).sum(axis=1)
-        right_up, right_low = rows.upper[:, ~tested] @ others.T, rows.lower[:, ~tested] @ others.T
+        right_up, right_low = rows.upper[:, ~tested] @ untested_whitener.T, rows.lower[:, ~tested] @ untested_whitener.T
         taken = (
             self.groups @ (left_up[:, [tested_one]] * right_up + left_low[:, [tested_one]] * right_low)
             for tested_one in range(len(projection))
@@ -524,8 +522,8 @@ class _Alike:
 def _whitener(matrix: Floats) -> Floats:
     """Return W with W' W = the inverse of a matrix without negative eigenvalues, in the directions that it has."""
     values, vectors = np.linalg.eigh(matrix)
-    kept = values > _NO_DIRECTION * values[-1]
-    return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
+    positive = values > _NO_DIRECTION * values[-1]
+    return np.asarray((vectors[:, positive] / np.sqrt(values[positive])).T)
 
 
 def _shift(parameters: Floats, alike: _Alike, languages: int, values: Floats) -> Floats:

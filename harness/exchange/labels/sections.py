@@ -94,7 +94,10 @@ def _make_section(task: str, items: list[Item], data: Dataset, library: Library,
         fields = {name: title for name, title in fields.items() if any(str(item.fields.get(name) or "").strip() for item in items)}
         if not fields:
             raise UsageError(f"--fields names no text of task '{task}' (its texts: {', '.join(spec.fields)})")
-        languages = {key: _list_tags(items, key) for key in spec.language_keys}
+        languages = {
+            key: list(dict.fromkeys(item.language if key == "language" else str(item.fields.get(key) or item.language) for item in items))
+            for key in spec.language_keys
+        }
         instruction = naming_languages(spec.instruction.strip(), languages, english_name)
         return TaskSection(task, spec.title, instruction, fields, ordered, metrics, languages)
     texts = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if isinstance(value, str)))
@@ -115,11 +118,6 @@ def naming_languages(instruction: str, languages: Mapping[str, Sequence[str]], n
     People read one instruction for many items, so a key may stand for several names: `Czech / German`.
     """
     return fill_placeholders(instruction, **{key: " / ".join(map(name_of, tags)) for key, tags in languages.items()})
-
-
-def _list_tags(items: Sequence[Item], key: str) -> list[str]:
-    """The languages that the items name under a key, each once, in the order of the items."""
-    return list(dict.fromkeys(item.language if key == "language" else str(item.fields.get(key) or item.language) for item in items))
 
 
 # In the annotators' language, from `languages/<tag>/instructions.toml`, else in English

@@ -288,13 +288,9 @@ def _find_delimiter(text: str, stated: str | None) -> tuple[str, bool]:
     declared = first.lower().startswith("sep=") and len(first.strip()) == 5
     if declared:
         return first[4], True
-    return stated or _guess_delimiter(next((line for line in filled if _SIGN.search(line)), first)), False
-
-
-def _guess_delimiter(header: str) -> str:
-    outside = "".join(header.split('"')[::2])
-    counts = Counter({sign: outside.count(sign) for sign in _DELIMITERS})
-    return counts.most_common(1)[0][0]
+    header = next((line for line in filled if _SIGN.search(line)), first)
+    outside_quotes = "".join(header.split('"')[::2])
+    return stated or max(_DELIMITERS, key=outside_quotes.count), False
 
 
 def refuse_repeated(path: Path | str, names: list[str], line: int | None = 1) -> None:

@@ -424,11 +424,10 @@ def column_of_table(table: SourceTable, name: str) -> SourceColumn:
     nested = any(isinstance(cell, (list, dict)) for cell in cells)
     if nested:
         cells = [msgspec.json.encode(cell).decode() if isinstance(cell, (list, dict)) else cell for cell in cells]
-    return SourceColumn(name, [None if is_blank(cell) or isinstance(cell, Unreadable) else _make_plain(cell) for cell in cells], nested)
-
-
-def _make_plain(cell: Any) -> str | int | float | bool:
-    return cell if isinstance(cell, (str, int, float, bool)) else str(cell)
+    readable = (None if is_blank(cell) or isinstance(cell, Unreadable) else cell for cell in cells)
+    return SourceColumn(
+        name, [cell if cell is None or isinstance(cell, (str, int, float, bool)) else str(cell) for cell in readable], nested
+    )
 
 
 _NAMES = ("metric", "language", "task", "split", "system")  # in which 2.0 is a version and no whole number

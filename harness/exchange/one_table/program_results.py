@@ -135,13 +135,14 @@ def _compare_verdicts(scores: Sequence[ExternalScore], metric: str | None) -> tu
     if are_thumbs and all(score.human or score.failure or score.passed is not None for score in scores):
         notes.append("thumbs up and down are compared with whether the grader let the output pass")
         scores = [
-            score if score.failure else msgspec.structs.replace(score, value="pass" if _has_passed(score) else "fail") for score in scores
+            score
+            if score.failure
+            else msgspec.structs.replace(
+                score, value="pass" if (score.value if score.human or score.passed is None else score.passed) else "fail"
+            )
+            for score in scores
         ]
     return scores, notes
-
-
-def _has_passed(score: ExternalScore) -> bool:
-    return bool(score.value) if score.human or score.passed is None else score.passed
 
 
 def _with_fields_of_items(scores: Sequence[ExternalScore]) -> list[ExternalScore]:

@@ -21,7 +21,7 @@ from harness.data.dataset import assemble
 from harness.data.judgments import NO_VARIANT, JudgmentRow, probabilities_text
 from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError, refuse_faults
-from harness.exchange.labels.layouts import with_plain_names
+from harness.exchange.labels.layouts import with_plain_names, with_scores_of_cells
 from harness.exchange.labels.options import Role, SourceOptions, TableOptions
 from harness.exchange.labels.read import KIND_BY_SUFFIX, read_source
 from harness.exchange.labels.spreadsheets import likely_encoding
@@ -41,8 +41,7 @@ from harness.exchange.labels.table import (
 )
 from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, are_places, find_roles, is_total, side_of
 from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns
-from harness.exchange.one_table.scores_in_cells import with_scores_of_cells
-from harness.model import AnnotatorKind, Item, Scale
+from harness.model import Item, Scale
 from harness.parse.language import UNDETERMINED, identify_language, other_language_of
 from harness.parse.probabilities import SUM_TOLERANCE
 from harness.text import normalised_id, one_line, person_key
@@ -110,10 +109,11 @@ class RecordReader:
                     self.notes.append(f"{names} have the same score in all {len(scored_pairs):,} texts: one may be a copy of the other")
         probabilities = self._read_probabilities(scores, scales)
         labels, judgments = self._score_rows(scores, scales, ids, probabilities)
+        raters = {score.who for score in self.roles.scores if score.side == "human"}
         about = DatasetCard(
             id=self.name,
             source=self.options.source,
-            annotators=self._guess_annotator_kind(),
+            annotators="positional" if self.roles.rater is None and len(raters) > 1 and are_places(raters) else "persistent",
             sampling=self.options.sampling or "unknown",
         )
         path = Path(self.name)
@@ -164,10 +164,10 @@ class RecordReader:
         """Raise ContentError for a row of totals or means, which has no text."""
         texts = list(self.roles.texts.values())
         for name in dict.fromkeys(filter(None, (id_column, next(iter(self.columns), None), *texts))):
-            others = [self._read_cells(text) for text in texts if text != name]
+            other_texts = [self._read_cells(text) for text in texts if text != name]
             for row, cell in enumerate(self._read_cells(name)):
                 at_end = row >= self.rows - _LAST_ROWS or name not in texts  # elsewhere, a text may be one word
-                if at_end and is_total(cell) and all(cells[row] is None for cells in others):
+                if at_end and is_total(cell) and all(cells[row] is None for cells in other_texts):
                     location = self.table.records[row].place(name)
                     raise ContentError(f"'{cell}' looks like a row of totals or means, and has no text; take it out of the table", location)
 
@@ -226,7 +226,7 @@ class RecordReader:
             return [UNDETERMINED] * self.rows, f"not known, as no column has texts ({UNDETERMINED}; --language TAG)"
         cells = list(zip(*(self._read_cells(self.roles.texts[name]) for name in names), strict=True))
         texts = [" ".join(str(cell) for cell in row if cell is not None) for row in cells]
-        long = [text for text in texts if _measure_letters(text) >= _FEW_LETTERS]
+        long = [text for text in texts if cell_len("".join(filter(str.isalpha, text))) >= _FEW_LETTERS]
         if len(long) > _SAMPLED:  # a language that has a tenth of the rows would show in a sample
             [(main, count)] = Counter(identify_language(text)[0] for text in Random(0).sample(long, _SAMPLED)).most_common(1)
             if 20 * count > 19 * _SAMPLED:
@@ -248,8 +248,8 @@ class RecordReader:
         if "output_a" in self.roles.texts:
             system_columns = sorted(name for name, role in self.roles.by_column.items() if role == "system")[:2]
             texts |= {
-                f"system_{place}": self._read_cells(name)
-                for place, name in zip("ab", system_columns, strict=False)
+                f"system_{letter}": self._read_cells(name)
+                for letter, name in zip("ab", system_columns, strict=False)
                 if len(system_columns) == 2
             }
             systems = self._read_cells(None)
@@ -265,8 +265,8 @@ class RecordReader:
             items.append(Item(id_, languages[row], TASK, group=group, system=None if system is None else str(system), fields=fields))
         for row, id_ in enumerate(ids):
             if languages[row] != languages[rows[id_]]:
-                place = self.table.records[row].place()
-                raise ContentError(f"'{id_}' is {languages[row]} here and {languages[rows[id_]]} before; a text has one language", place)
+                location = self.table.records[row].place()
+                raise ContentError(f"'{id_}' is {languages[row]} here and {languages[rows[id_]]} before; a text has one language", location)
         return items, rows
 
     def _split_by_metric(self, score: SideColumn) -> Iterator[tuple[str, str, Sequence[Any]]]:
@@ -399,20 +399,10 @@ class RecordReader:
             self.notes.append(f"{missing:,} judged texts have no person's label")
         return labels, judgments
 
-    def _guess_annotator_kind(self) -> AnnotatorKind:
-        people = {score.who for score in self.roles.scores if score.side == "human"}
-        if self.roles.rater is not None or len(people) < 2:
-            return "persistent"
-        return "positional" if are_places(people) else "persistent"
-
 
 _MOST_FAULTS = 5
 _LAST_ROWS = 5  # of a table, where totals stand
 _MANY_EQUAL = 10
-
-
-def _measure_letters(text: str) -> int:
-    return cell_len("".join(filter(str.isalpha, text)))
 
 
 def _lower(column: SourceColumn) -> set[str]:

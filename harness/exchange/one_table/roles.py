@@ -124,14 +124,14 @@ class RoleFinder:
         self._find_places_in_groups()
         if "text" not in self.roles.values():  # then comments that stand in every row are what was scored, such as reviews of a shop
             remarks = [self.columns[name] for name, role in self.roles.items() if role == "reason" and name in self.columns]
-            whole = [column.name for column in remarks if column.is_text and column.is_key and side_of(column.name) is None]
-            self.roles |= dict.fromkeys(whole if len(whole) == 1 else (), "text")
+            full_texts = [column.name for column in remarks if column.is_text and column.is_key and side_of(column.name) is None]
+            self.roles |= dict.fromkeys(full_texts if len(full_texts) == 1 else (), "text")
         kind, rater, scores = self._find_rows_of_scores()
         if not scores:
             kind, scores = None, self._find_columns_of_scores()
         self._find_keys(bool(rater or kind))
         sides = {column.side for column in scores}
-        if kind is None and not (rater and self._find_rater_sides(rater) == {"human", "judge"}):
+        if kind is None and not (rater and len({is_judge_name(str(value)) for value in self.columns[rater].counts}) == 2):
             self._refuse_one_side(sides)
             self._refuse_repeated_texts()
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
@@ -259,9 +259,9 @@ class RoleFinder:
                 numbers: dict[Any, dict[float | str | None, None]] = {}
                 for key, cell in zip(group.cells, column.cells, strict=True):
                     numbers.setdefault(key, {})[None if cell is None else cell_score(cell)] = None
-                rising = [[column.numbers[0] + place for place in range(len(of_group))] for of_group in numbers.values()]
-                in_order = all(list(of_group) == places for of_group, places in zip(numbers.values(), rising, strict=True))
-                complete = all({*of_group} == {*places} for of_group, places in zip(numbers.values(), rising, strict=True))
+                rising = [[column.numbers[0] + step for step in range(len(of_group))] for of_group in numbers.values()]
+                in_order = all(list(of_group) == run for of_group, run in zip(numbers.values(), rising, strict=True))
+                complete = all({*of_group} == {*run} for of_group, run in zip(numbers.values(), rising, strict=True))
                 if 2 * sum(len(of_group) > 1 for of_group in numbers.values()) > len(numbers) and (in_order or (is_named and complete)):
                     self.roles[column.name] = "unused"
                     if group.name not in self.roles and len({*texts}) > len(numbers) and "group" not in self.roles.values():
@@ -361,9 +361,6 @@ class RoleFinder:
         is_named = bool(column_words().in_name("metric", column.name))
         return is_named and column not in criteria and not column.is_text and column.repeats and len(column.counts) <= _MOST_METRICS
 
-    def _find_rater_sides(self, rater: str) -> set[Side]:
-        return {"judge" if is_judge_name(str(value)) else "human" for value in self.columns[rater].counts}
-
     def _is_scores(self, column: SourceColumn, candidates: Iterable[SourceColumn]) -> bool:
         """Return whether a column holds scores: numbers, words of verdicts, or words that another column of scores has too."""
         if not column.may_be_scores or (column_words().in_name("id", column.name) and column.is_key):
@@ -388,8 +385,8 @@ class RoleFinder:
     def _names_systems(self, column: SourceColumn) -> bool:
         """Return whether the words are the names of the systems whose texts are compared."""
         key = _find_pair_key(column.name)
-        others = [other for name, other in self.columns.items() if _find_pair_key(name) and _find_pair_key(name) != key]
-        names = {str(value).casefold() for other in others for value in other.counts}
+        partners = [other for name, other in self.columns.items() if _find_pair_key(name) and _find_pair_key(name) != key]
+        names = {str(value).casefold() for other in partners for value in other.counts}
         return not column.is_text and bool(names) and column.words <= names | column_words().verdicts.tie
 
     def _find_columns_of_scores(self) -> list[SideColumn]:

@@ -70,7 +70,9 @@ def read_scale(
             return matched
         raise UsageError(_differ(metric, labelled, judged, judges, people))
     if _are_words(labelled):
-        if judges and all(any(_says_none(column) for column in side) for side in (people, judges)):
+        if judges and all(
+            any(str(value).strip().casefold() == "none" for column in side for value in column.counts) for side in (people, judges)
+        ):
             raise UsageError(
                 f"'none' on '{metric}' may be a class, as people and judge both say it, or mean that there is no answer: write another "
                 "word for the class in the table, or empty these cells"
@@ -99,10 +101,6 @@ def read_scale(
             f"people gave one class only on '{metric}': {_describe_scores(labelled)}; nothing shows what the judge does with the others"
         )
     return read
-
-
-def _says_none(column: SourceColumn) -> bool:
-    return any(str(value).strip().casefold() == "none" for value in column.counts)
 
 
 def _are_words(scores: Counter[float | str]) -> bool:
@@ -152,13 +150,9 @@ def _match_verdicts(labelled: Counter[float | str], judged: Counter[float | str]
     names = {_find_polarity(score): spelling.get(score, score) for score in labelled}
     if len(names) != len(labelled) or len(names) < 2:
         return None
-    classes = tuple(_to_class(names[good]) for good in (False, True))
+    classes = tuple(name if isinstance(name := names[good], str) else int(name) for good in (False, True))
     scale = Scale(kind="ordinal", classes=classes, best=classes[1])
     return ReadScale(scale, {score: classes[bool(_find_polarity(score))] for score in (*labelled, *judged)})
-
-
-def _to_class(value: float | str) -> int | str:
-    return value if isinstance(value, str) else int(value)
 
 
 def _count_spellings(columns: Sequence[SourceColumn]) -> dict[float | str, str]:
@@ -187,11 +181,11 @@ def _scale_of_numbers(
         if _are_other_numbers(people, column.numbers):
             raise UsageError(_differ(metric, labelled, column.scores, [column], of_people))
     for column in of_people:
-        others = sorted({number for other in of_people if other is not column for number in other.numbers})
-        if others and column.numbers and column.numbers[-1] <= 1 < others[-1] and not all(map(float.is_integer, column.numbers)):
+        rest = sorted({number for other in of_people if other is not column for number in other.numbers})
+        if rest and column.numbers and column.numbers[-1] <= 1 < rest[-1] and not all(map(float.is_integer, column.numbers)):
             raise UsageError(
                 f"people are on different scales of '{metric}': '{column.name}' {_describe_scores(column.scores)}, the others "
-                f"{others[0]:g} to {others[-1]:g}; say how one becomes the other, as in --recode '{column.name}:0..1=1..5', or "
+                f"{rest[0]:g} to {rest[-1]:g}; say how one becomes the other, as in --recode '{column.name}:0..1=1..5', or "
                 f"'{column.name}:0..1=5..1' if a high number means the opposite"
             )
     stated = set().union(*(column.out_of for column in columns))

@@ -215,7 +215,13 @@ class _Suggestion:
         remarks = [name for name, role in roles.items() if role == "reason" and name not in self.used]
         remarks += [name for name in texts.values() if self.columns[name].holds_objects]
         texts = {field: name for field, name in texts.items() if name not in remarks}
-        short = [column for column in self._list_free() if column.name not in remarks and not column.is_date and _are_phrases(column)]
+        short = [
+            column
+            for column in self._list_free()
+            if column.name not in remarks
+            and not column.is_date
+            and sum(count for value, count in column.counts.items() if len(str(value).split()) > 1) > _MOSTLY * column.filled
+        ]
         if not texts and short:
             longest = max(short, key=lambda column: sum(map(cell_len, map(str, column.counts))) / len(column.counts))
             texts = {field_name(longest.name, ()): longest.name}
@@ -240,8 +246,8 @@ class _Suggestion:
             self._use("item_id", key, f"item id: the column '{key}', {why}")
             return self._guess_system()
         free = [column for column in self.columns.values() if column.filled and not column.is_text]
-        kept = (self.by_role.get("system"), self.by_role.get("group"))
-        free = [column for column in free if column.name not in self.used or column.name in kept]
+        reusable = (self.by_role.get("system"), self.by_role.get("group"))
+        free = [column for column in free if column.name not in self.used or column.name in reusable]
         rater, texts = self._find_column("annotator_id"), [self.columns[name].cells for name in self.mapping.texts.values()]
         raters = [column.cells for column in self.columns.values() if column.name == rater and texts]
         for first, second in permutations(free, 2) if raters else ():
@@ -359,7 +365,3 @@ _WHO = {
     "positional": "people: the columns are numbered places, in which different people may stand (--annotators persistent, if each is one "
     "person throughout)",
 }
-
-
-def _are_phrases(column: SourceColumn) -> bool:
-    return sum(count for value, count in column.counts.items() if len(str(value).split()) > 1) > _MOSTLY * column.filled

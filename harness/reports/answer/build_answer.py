@@ -100,8 +100,10 @@ def _title_of_one_judge(sides: Sides) -> str:
     for answer, words in _MAY.items():
         if count := sum(any(verdict.answer == answer for verdict in question_verdicts) for question_verdicts in by_question.values()):
             but = f", not for {against}" if against and count < total else ""
-            left = total - count - against
-            unknown = f"{';' if but else ','} {left} {'is' if left == 1 else 'are'} unknown" if left and len(sides) == 1 else ""
+            open_count = total - count - against
+            unknown = (
+                f"{';' if but else ','} {open_count} {'is' if open_count == 1 else 'are'} unknown" if open_count and len(sides) == 1 else ""
+            )
             condition = " under one condition or more" if several_conditions else ""
             return f"{judge} {words} for {questions if count == total else f'{count} of {total} questions'}{condition}{but}{unknown}"
     however = _HOWEVER if several_conditions else ""

@@ -83,7 +83,7 @@ def missing_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
         (first, share), judge = missed[0], missed[0][0]["judge"] if len({judge_of(verdict) for verdict in verdicts}) > 1 else "It"
         more = f" and {len(missed) - 1} more" if len(missed) > 1 else ""
         note = f"Of {words_of_share(share)} it finds {percent(share.share)}, at most {percent(share.upper)}."
-        classes = [each.score for each in first.shares if each.score is not None]
+        classes = [class_share.score for class_share in first.shares if class_share.score is not None]
         missed_class = class_title(first["metric"], share.score, classes) if share.score is not None else ""
         yield Card("bad", "", f"{judge} misses most of class {missed_class} in {place_of(first)}{more}.", note)
 

@@ -450,7 +450,10 @@ def risk_path(confidence: Floats, right: Floats) -> list[tuple[float, ...]]:
     if len(finite_odds):
         steps = np.unique([np.quantile(finite_odds, step / count, method="higher") for step in range(count)])[::-1]
     return [
-        tuple(_lowest(judge_confidence, odds >= step) for judge_confidence, odds in zip(confidence, chance, strict=True)) for step in steps
+        tuple(
+            float(judge_confidence[odds >= step].min(initial=math.inf)) for judge_confidence, odds in zip(confidence, chance, strict=True)
+        )
+        for step in steps
     ]
 
 
@@ -468,10 +471,6 @@ def _chance_right(confidence: Floats, right: Floats) -> Floats:
         start, slope = fit_logistic(np.append(ranks, [0, 0])[:, None], np.append(right[answered], [0, 1]), penalty=1)
         chances[answered] = start + max(slope, 0.0) * ranks
     return chances
-
-
-def _lowest(confidence: Floats, accepted: Flags) -> float:
-    return float(confidence[accepted].min(initial=math.inf))
 
 
 def _labelled_answers(confidence: Sequence[ArrayLike], right: Sequence[ArrayLike], groups: ArrayLike | None) -> tuple[Floats, Floats, Ints]:

@@ -108,7 +108,7 @@ def refit(confidence: ArrayLike, right: ArrayLike, groups: ArrayLike, folds: Int
     line = fit_platt(p, y)
     n, total = np.bincount(folds).astype(np.float64), np.bincount(folds, y)
     constant = ((y.sum() - total) / (len(y) - n))[folds]
-    loss, raw, without = ((each - y) ** 2 for each in (values, p, constant))
+    loss, raw, without = ((prediction - y) ** 2 for prediction in (values, p, constant))
     gain = max(gain_test(before, loss, groups).p_above(0.0) for before in (raw, without))
     reason = FALLS if line.slope <= 0 else None
     return Refit(line, values, calibration_tests(values, y, groups, margin), gain, float(loss.mean()), float(without.mean()), reason)

@@ -86,11 +86,11 @@ def read_own_comparisons(path: Path, items: Mapping[str, Item]) -> Iterator[OwnC
                     raise ValueError(f"item '{name}' has no system; a comparison needs the system that wrote each output")
                 outputs.append(items[name])
             own_output, other_output = outputs
-            both = f"'{own_output.item_id}' and '{other_output.item_id}'"
+            names = f"'{own_output.item_id}' and '{other_output.item_id}'"
             if own_output.group != other_output.group:
-                raise ValueError(f"{both} are outputs of different source texts; a comparison needs one source text")
+                raise ValueError(f"{names} are outputs of different source texts; a comparison needs one source text")
             if own_output.system == other_output.system:
-                raise ValueError(f"{both} are both by '{own_output.system}'; a comparison needs two systems")
+                raise ValueError(f"{names} are both by '{own_output.system}'; a comparison needs two systems")
             if not isinstance(row.score, float) or not 0 <= row.score <= 1:
                 raise ValueError(f"the score of '{row.metric}' is {row.score!r}; it should be a probability from 0 to 1")
             dataset = own_output.fields.get("dataset")  # the part of the data that an item belongs to
