@@ -104,8 +104,8 @@ _BEGINNING = 4  # letters of a word that a longer one may begin with: `human` fo
 
 @cache
 def column_words() -> ColumnWords:
-    """Return the words of `column_words.toml`."""
-    return msgspec.convert(tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")), ColumnWords)
+    """Return the words of `column_words.toml`, without case as names are: `βαθμός` then ends in the σ that `ΒΑΘΜΌΣ` has too."""
+    return msgspec.convert(tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8").casefold()), ColumnWords)
 
 
 @lru_cache(maxsize=10_000)  # asked of every label, and few people give many labels

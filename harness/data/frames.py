@@ -79,6 +79,17 @@ def from_frames(
             faults.append(UsageError("labels: " + judge_refusal(judges, f"say that it is a person: human={judges[:1]}")))
     with _collected(faults):
         item_rows = _items(read) if (read := _pandas("items", items)) is not None else []
+        language_of = {item.item_id: item.language for item in item_rows}
+        for table, columns in rows.items():
+            if not any(columns["language"].values):
+                continue
+            for line, item_id, tag in zip(columns.lines, columns["item_id"], columns["language"], strict=True):
+                if tag and (stated := language_of.get(item_id, tag)) != tag:
+                    raise ContentError(
+                        f"language '{tag}' of item '{item_id}' is '{stated}' in the items; write '{stated}', or leave the column out",
+                        Path(table),
+                        int(line),
+                    )
     for table, columns in rows.items():
         with _collected(faults):
             how = "give it one: scales={{'{metric}': '1..5:best=5'}}"

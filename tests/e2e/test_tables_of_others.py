@@ -849,3 +849,15 @@ def test_what_could_be_read_wrongly_is_asked_about(cli: Any, cells: Callable[[st
     pd.DataFrame([cells(text, person, judge) for _, text, person, judge in judged_rows()]).to_csv("t.csv", index=False)
     done = cli("compare", "t.csv")
     assert done.code == 2 and said in done.err
+
+
+def test_greek_names_that_end_in_a_final_sigma_are_read(cli: Any) -> None:
+    rows = [
+        f"{k},Ο υπάλληλος εξηγεί τον κανόνα {k} της σελίδας.,{who},{1 + (k + at) % 5}"
+        for k in range(40)
+        for at, who in enumerate(("Eleni", "gpt-4o"))
+    ]
+    Path("t.csv").write_text("\n".join(["κωδικός,κείμενο,αξιολογητής,βαθμός", *rows]) + "\n", encoding="utf-8")
+    done = cli("compare", "t.csv", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["roles"] == {"κωδικός": "id", "κείμενο": "text", "αξιολογητής": "annotator", "βαθμός": "score"}

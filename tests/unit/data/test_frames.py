@@ -299,3 +299,17 @@ def test_the_code_of_a_country_in_a_frame_is_named(tag: str, text: str, right: s
     labels = pd.DataFrame([{"item_id": n, "annotator_id": who, "metric": "q", "score": n % 3} for n in range(10) for who in "ab"])
     with pytest.raises(ContentError, match=f"the code of a country, and 10 of 10 texts look like .*: write '{right}'"):
         harness.from_frames(labels=labels, items=items, scales={"q": "0..2"})
+
+
+@pytest.mark.parametrize("table", ["labels", "judgments"])
+def test_a_row_in_another_language_than_its_item_is_refused(table: str) -> None:
+    items = pd.DataFrame({"item_id": ["i1", "i2"], "language": "ja", "task": "t", "output": ["一つ目の文です", "二つ目の文です"]})
+    rows = {
+        "labels": pd.DataFrame({"item_id": ["i1", "i2"], "annotator_id": "a", "metric": "q", "score": [1, 2]}),
+        "judgments": pd.DataFrame({"item_id": ["i1", "i2"], "judge": "m", "metric": "q", "score": [1, 2]}),
+    }
+    rows[table]["language"] = ["ja", "cs"]
+    with pytest.raises(ContentError, match=rf"{table}:2: language 'cs' of item 'i2' is 'ja' in the items; write 'ja'"):
+        harness.from_frames(items=items, **rows, scales={"q": "1..2:best=2"})
+    rows[table]["language"] = "ja"
+    assert {item.language for item in harness.from_frames(items=items, **rows, scales={"q": "1..2:best=2"}).items} == {"ja"}
