@@ -56,9 +56,7 @@ def compare(arguments: Compare) -> int:
                 refuse_in_repository(page, source.recording.data.about)
             pairs = [(source.recording, source.run) for source in compared.sources]
 
-            # The command that repeats the comparison: all flags but those of the output, folders named without their path.
-            command = shlex.join(["harness", "compare", *(Path(source).name for source in arguments.sources), *recorded_words(arguments)])
-            write_atomic(page, comparison_page(comparison, pairs, compared.options, command), private=True)
+            write_atomic(page, comparison_page(comparison, pairs, compared.options, _write_command(arguments)), private=True)
         print(page)
     elif arguments.json:
         roles = {} if table is None else {"roles": table.table.roles.by_column}
@@ -92,3 +90,8 @@ def compare(arguments: Compare) -> int:
         )
         show(lambda width: body(width=width), signature_line(comparison.signature) if arguments.notes else closing)
     return exit_code_of(comparison.verdicts)
+
+
+def _write_command(arguments: Compare) -> str:
+    """Return the command that repeats this comparison: all its flags but those of the output, with folders named without their path."""
+    return shlex.join(["harness", "compare", *(Path(source).name for source in arguments.sources), *recorded_words(arguments)])

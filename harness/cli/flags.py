@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from types import UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
@@ -37,8 +38,13 @@ def read_flags(name: str, words: Sequence[str], lines: Mapping[str, str] = {}) -
     Args:
         lines: where a specification file has a flag: its name, and `file:line`.
     """
+    replaced = with_settings(name, words)
+    stated_names = {word.partition("=")[0] for word in replaced}
     try:
-        build, bound, _ = app_of(name).parse_args(with_settings(name, words), exit_on_error=False, print_error=False)
+        try:  # with the flags that are stated alone, because a reader of all flags of `run` takes longer to make than a small answer
+            build, bound, _ = app_of(name, stated_names).parse_args(replaced, exit_on_error=False, print_error=False)
+        except CycloptsError:
+            build, bound, _ = app_of(name).parse_args(replaced, exit_on_error=False, print_error=False)
     except CycloptsError as err:
         stated = err.argument and next((lines[flag] for flag in err.argument.names if flag in lines), "")
         refuse(name, f"{stated}: {_explain_error(err, name, words)}" if stated else _explain_error(err, name, words))
@@ -72,10 +78,11 @@ def with_settings(name: str, words: Sequence[str]) -> list[str]:
     return replaced
 
 
-def app_of(name: str, *, explained: bool = False) -> App:
+def app_of(name: str, stated_names: AbstractSet[str] | None = None, *, explained: bool = False) -> App:
     """Return the reader of a command's flags.
 
     Args:
+        stated_names: the flags to read, beside those that a command must have; None for all.
         explained: whether flags have their help, which is read from the source and takes time.
     """
     cls = class_of(name)
@@ -89,7 +96,10 @@ def app_of(name: str, *, explained: bool = False) -> App:
             flags[holder] = kind(**stated[holder])
         return cls(*values, **flags, **{"stated": stated})
 
-    build.__signature__ = inspect.Signature([_make_parameter(field, explained) for field in fields])  # type: ignore[attr-defined]
+    read = [
+        field for field in fields if stated_names is None or field.positional or field.required or not stated_names.isdisjoint(field.names)
+    ]
+    build.__signature__ = inspect.Signature([_make_parameter(field, explained) for field in read])  # type: ignore[attr-defined]
     settings = Parameter(negative="", allow_repeating=True)
     app = App(name=name.split()[-1], help_flags=[], version_flags=[], help_format="plaintext", default_parameter=settings)
     app.default(build)

@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from harness.engines.work import Outcome
@@ -43,7 +44,7 @@ def _rare_garbage_collection() -> Iterator[None]:
     A collection delays all replies. What exists already (libraries, content, the plan) stays until the end, and calls leave little garbage
     that reference counting does not find.
     """
-    before, frozen_before = gc.get_threshold(), gc.get_freeze_count()
+    before, frozen_before = gc.get_threshold(), _is_frozen_by_program()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, *before[1:])
     try:
@@ -52,6 +53,11 @@ def _rare_garbage_collection() -> Iterator[None]:
         gc.set_threshold(*before)
         if not frozen_before:  # otherwise objects of the program around would be visited again, too
             gc.unfreeze()
+
+
+@cache  # counting visits every object, and a program that freezes does so at its start
+def _is_frozen_by_program() -> bool:
+    return gc.get_freeze_count() > 0
 
 
 def run_loop(main: Coroutine[Any, Any, T]) -> T:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.engines import judge_sessions
 from harness.engines.judge_sessions import run_together
 from harness.engines.work import Outcome, Progress
 from harness.errors import JudgeError
@@ -36,8 +37,10 @@ def frozen_before(request: pytest.FixtureRequest) -> Iterator[bool]:
     gc.unfreeze()
     if request.param:
         gc.freeze()
+    judge_sessions._is_frozen_by_program.cache_clear()
     yield request.param
     gc.unfreeze()
+    judge_sessions._is_frozen_by_program.cache_clear()
 
 
 @pytest.mark.parametrize("failure", [None, JudgeError("no such judge")])
