@@ -55,9 +55,13 @@ def update(arguments: ShowAtlas) -> int:
         raise UsageError("\n         ".join(["there is no board to ask:", *left_out]))
     if arguments.dry_run:
         from harness.cli.dry_run import plan_of_collection
+        from harness.render.terminal import print_lines
 
         planned = plan_of_collection(f"Boards that {arguments.judge} has not answered", specs, library, settings, left_out)
-        sys.stdout.write(planned.as_json({}) if arguments.json else planned.text())
+        if arguments.json:
+            sys.stdout.write(planned.as_json({}))
+        else:
+            print_lines(planned.text().splitlines())
         return 0
     from harness.render.progress import TerminalWatcher
 

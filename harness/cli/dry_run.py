@@ -218,5 +218,5 @@ def spending(row: dict[str, Any]) -> str:
         if row["cost"] is None
         else f"${row['cost']:.2f}" + (f" (prices of {row['price'].as_of})" if row["cost"] else "")
     )
-    tokens = f"about {row['prompt_tokens']} prompt and {row['answer_tokens']} answer tokens"
-    return terminal_safe(f"{row['judge']}: {row['calls']} calls, {tokens}, {cost}")
+    tokens = f"about {row['prompt_tokens']:,} prompt and {row['answer_tokens']:,} answer tokens"
+    return terminal_safe(f"{row['judge']}: {row['calls']:,} calls, {tokens}, {cost}")

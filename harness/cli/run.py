@@ -65,10 +65,14 @@ def run(arguments: Run) -> int:
         return _run_collection(library, spec, settings, arguments)
     if arguments.dry_run:
         from harness.cli.dry_run import plan_of
+        from harness.render.terminal import print_lines
 
         plan = plan_of(spec, settings, show_texts=arguments.show_texts)
         width = shutil.get_terminal_size().columns
-        sys.stdout.write(plan.as_json(_list_flags(arguments)) if arguments.json else plan.text(width, arguments.verbose))
+        if arguments.json:
+            sys.stdout.write(plan.as_json(_list_flags(arguments)))
+        else:
+            print_lines(plan.text(width, arguments.verbose).splitlines())
         return 0
     from harness.render.progress import TerminalWatcher
 
@@ -135,9 +139,13 @@ def _run_collection(library: Library, spec: RunSpec, settings: Settings, argumen
         raise UsageError("\n         ".join(["no board can be asked:", *not_askable]))
     if arguments.dry_run:
         from harness.cli.dry_run import plan_of_collection
+        from harness.render.terminal import print_lines
 
         planned = plan_of_collection(collection.title, specs, library, settings, not_askable)
-        sys.stdout.write(planned.as_json(_list_flags(arguments)) if arguments.json else planned.text())
+        if arguments.json:
+            sys.stdout.write(planned.as_json(_list_flags(arguments)))
+        else:
+            print_lines(planned.text().splitlines())
         return 0
     from harness.cli.data import fetch_sets
     from harness.render.progress import TerminalWatcher
