@@ -110,7 +110,7 @@ def limit_text(check: Check) -> str:
         return f"{name} at least {exact if column is not None and column.format is SHARE else f'{bound:g}'}"
     return {
         "max_drop": f"drop at most {exact}",
-        "beats_baseline": "better than the majority baseline",
+        "beats_baseline": "better than a constant answer",
         "not_below_people_by": f"below people by less than {exact}",
         "unread_at_most": f"unread at most {exact}",
         "min_items": f"at least {bound} items",
@@ -175,7 +175,12 @@ _MOST_LINES = 6  # of a terminal that the answer takes
 _SHORTER = 5  # forms of a row, each shorter than the one before
 _BROKEN = ("seen", "why")  # columns whose texts may be broken
 _LEAST_METRIC = 12  # characters that are left of a metric's name
-_SHORT = (("better than the majority ", "> "), ("below people by less than ", "> people − "), ("at least", "≥"), ("at most", "≤"))
+_SHORT = (
+    ("better than a constant answer", "> constant"),
+    ("below people by less than ", "> people − "),
+    ("at least", "≥"),
+    ("at most", "≤"),
+)
 _LEAST_HALF_WIDTH = 0.005  # of an interval that a next step asks for
 _SIGNS = {"fail": SIGNS["bad"], "inconclusive": SIGNS["open"], "pass": SIGNS["good"]}
 _SEEN_WIDTH = 21  # characters of what was seen, which may be broken

@@ -51,6 +51,7 @@ _RANKED_BY = {
     "kendall_tau_within": "rank correlation with people's scores over the outputs for one source text (Kendall's tau-b), the mean over "
     "source texts; an output without a readable score is tied with all others, and one score for all outputs has 0",
 }
+_ABOVE_CHANCE = "in how many languages the interval of the correlation lies above 0 (chance), of those that have one"
 _NO_AGREEMENT = ("vs_baseline_diff", "judge_loo", "human_loo", "loo_gap")  # columns that boards of continuous scores do not have
 _OPTIONAL = ("cohen_kappa", "alpha_ordinal", "leniency_of_scale")  # statistics that a table has where its board names them
 _STATISTICS = {"leniency": "leniency_of_scale"} | dict.fromkeys(("alpha_ordinal", "alpha_interval", "alpha_nominal"), "alpha_ordinal")
@@ -219,7 +220,7 @@ def name_of(judge: Contender) -> str:
 
 
 def baseline_note(ranked: RankedJudge) -> str:
-    """Return what a row says about the baseline, or why it says nothing; nothing where the judge is shown to beat it."""
+    """Return what a row says of the judge beside a constant answer; nothing where the judge is shown to beat it."""
     notes = {"above": "", "below": BELOW_BASELINE, "not shown": NOT_BEATING, "too few texts": TOO_FEW, "unread": UNREAD}
     return notes[ranked.beside_baseline]
 
@@ -249,7 +250,13 @@ def overall_table(standings: Standings, variant: str) -> TextTable:
             "probabilities_text": probability_counts(overall.probabilities),
         }
         rows.append(row | {f"in_{tag}": value for tag, value in overall.by_language.items()})
-    statistics = [replace(column, format=written) if column.name == "mean" else column for column in columns_in(TableName.OVERALL)]
+    statistics = []
+    for column in columns_in(TableName.OVERALL):
+        if column.name == "mean":
+            column = replace(column, format=written)
+        elif column.name == "beats_baseline" and by_order(standings):
+            column = replace(column, heading="better than chance in", legend=_ABOVE_CHANCE)
+        statistics.append(column)
     table = tabulate(rows, [*statistics, *languages], faint=[judge.baseline for judge in judges])
     return replace(table, legend=tuple(line for line in table.legend if line not in {column.legend_line for column in languages}))
 
@@ -328,7 +335,7 @@ def standings_notes(standings: Standings, tables: Iterable[TextTable] = ()) -> l
     if by_order(standings):
         lines.append(
             "People's scores are standardised within annotator where annotators can be followed from item to item, because people differ "
-            "in severity. The baseline is any judge that gives one score to all outputs for a source text: it has 0."
+            "in severity. A constant answer is one score for all outputs for a source text: it has 0."
         )
     return lines + cautions(standings)
 

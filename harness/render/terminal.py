@@ -274,12 +274,12 @@ def belongs(cell: Cell | Verdict, summary: LanguageSummary) -> bool:
 
 
 def agreement_sentence(summary: LanguageSummary) -> str:
-    """Return how often a judge and the baseline agree with the labels over all metrics, and their difference."""
+    """Return how often a judge and a constant answer agree with the labels over all metrics, and their difference."""
     if not summary.n_ref:
         return "It gave no answer that can be counted as equal to a label."
-    beside_baseline = "" if summary.diff is None else f" (judge − baseline: {difference(summary.diff, summary.ci)})"
+    beside_baseline = "" if summary.diff is None else f" (judge − constant: {difference(summary.diff, summary.ci)})"
     agreed = f"It agrees with {percent(summary.pa_failed_wrong)} of {counted(summary.n_ref, 'label')}"
-    return f"{agreed}; the baseline with {percent(summary.baseline)}{beside_baseline}."
+    return f"{agreed}; a constant answer with {percent(summary.baseline)}{beside_baseline}."
 
 
 def condition_of(summary: LanguageSummary) -> str:

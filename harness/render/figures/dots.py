@@ -212,7 +212,7 @@ def draw_agreement(
             series = _variants(case_rows, aspect, {name: looks[name] for name in variants[case]}, judge, paired)
             if baselines and not paired and aspect == "language":
                 baseline_values = {tag: (baselines[tag], None, None) for tag in values[aspect] if tag in baselines}
-                series.append(Series("majority baseline", baseline_values, style.BASELINE, "|", on_line_before=True))
+                series.append(Series("constant answer", baseline_values, style.BASELINE, "|", on_line_before=True))
             panel_list.append(DotPanel(case, f"by {aspect}", aspect, values[aspect], series))
     text = (_PAIR if paired else _ALONE) + omitted + (f" Without any readable answer: {', '.join(failed)}." if failed else "")
     figure = DotFigure(

@@ -55,9 +55,9 @@ def answer_table(cells: Sequence[Cell]) -> DrawnTable:
 
 
 def agreement_figure(cell: Cell, who: str = "judge ") -> Markup:
-    """Return the agreement with the labels beside that of the baseline."""
+    """Return the agreement with the labels beside that of a constant answer."""
     value, interval, baseline = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"], cell.vs_baseline["pa"]
-    words = f"{who}{percent(value, interval)}, baseline {percent(baseline)}"
+    words = f"{who}{percent(value, interval)}, a constant answer {percent(baseline)}"
     return track([Mark("base", baseline), Mark("judge", value, interval)], words)
 
 

@@ -404,14 +404,14 @@ def _language_page(standings: Standings, tag: str, frame: SiteFrame) -> str:
 
 
 def _titled_table(standings: Standings, ranking: Ranking) -> TitledTable:
-    """Return a table with two figures in each row: the interval of the rank, and the value beside the baseline and people."""
+    """Return a table with two figures in each row: the interval of the rank, and the value beside a constant answer and people."""
     people, words = ranking.people, []
     if not by_order(standings):
         words.append(f"A constant answer agrees in {percent(ranking.baseline)}{f', people in {percent(people.value)}' if people else ''}.")
     if groups := groups_in_words(ranking):
         words.append(groups)
     reference = [Mark("base", ranking.baseline), *([Mark("people", people.value)] if people else [])]
-    compared_with = f"the baseline {percent(ranking.baseline)}{f', people {percent(people.value)}' if people else ''}"
+    compared_with = f"a constant answer {percent(ranking.baseline)}{f', people {percent(people.value)}' if people else ''}"
     values = []
     for row in ranking.rows:
         values.append(track([*reference, Mark("judge", row.value, row.value_ci)], f"{percent(row.value, row.value_ci)}; {compared_with}"))

@@ -30,16 +30,16 @@ from harness.text import one_line
 _SIGNS: dict[BaselineSide | None, str] = {"above": ABOVE, "below": BELOW, "not shown": WITHIN, None: UNKNOWN}
 _WORDS: dict[BaselineSide | None, str] = {"above": "above", "below": "below", "not shown": "not shown", None: "not tested"}
 _SENTENCES: dict[BaselineSide | None, str] = {
-    "above": "shown above the baseline, after correction for all verdicts of the judge",
-    "below": "shown below the baseline, after correction for all verdicts of the judge",
-    "not shown": "not shown to differ from the baseline, after correction for all verdicts of the judge",
+    "above": "shown above a constant answer, after correction for all verdicts of the judge",
+    "below": "shown below a constant answer, after correction for all verdicts of the judge",
+    "not shown": "not shown to differ from a constant answer, after correction for all verdicts of the judge",
     None: "not tested: the labels are too few for a verdict",
 }
 
 
 @dataclass(frozen=True)
 class Square:
-    """One number beside the baseline: `sign` and `word` say what is shown, `title` says all. A click shows `show`."""
+    """One number beside a constant answer: `sign` and `word` say what is shown, `title` says all. A click shows `show`."""
 
     number: str
     sign: str = ""
@@ -77,7 +77,7 @@ def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> 
     for cell in cells:
         square_key = side_of(cell.key), cell["language"], cell["metric"]
         base = cell.vs_baseline
-        baseline = f"baseline {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
+        baseline = f"a constant answer {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
         title = f"{percent(cell['pa_failed_wrong'], cell['pa_failed_wrong_ci'])}, n {cell.n_ref:,}; {baseline}"
         show = {**filters_of(square_key[0]), "language": square_key[1], "metric": square_key[2], "compared": True}
         squares[square_key] = _square(percent(cell["pa_failed_wrong"]), [marks.get(square_key)], title, show)
@@ -104,7 +104,7 @@ def judge_language_map(judged: Sequence[JudgedCells]) -> Grid | None:
         if not one.cells:
             continue
         summary, side = one.summary, side_of(one.cells[0].key)
-        baseline = f"baseline {percent(summary.baseline)}, difference {difference(summary.diff, summary.ci)}"
+        baseline = f"a constant answer {percent(summary.baseline)}, difference {difference(summary.diff, summary.ci)}"
         words = f"{percent(summary.pa_failed_wrong)}, n {summary.n_ref:,}; {baseline}"
         show = {**filters_of(side), "language": summary.language, "compared": True}
         numbers = {cell["metric"] for cell in one.cells if cell.continuous}

@@ -126,7 +126,7 @@ FEW = 30
 UNSEEN = 0.5
 """Of a lost item, which is then added to those that were seen."""
 NO_NUMBER = "at the gap seen no number of labels would do"
-NOT_BETTER = "not better than the baseline on the items seen"
+NOT_BETTER = "not better than a constant answer on the items seen"
 TOO_MANY = "more than 3,000"
 NO_ITEMS = "no items to plan from"
 _AT_ONCE = 64  # of 400 resamples: enough to know that nearly none or nearly all are shown

@@ -368,10 +368,10 @@ def test_unreadable_answers_count_as_wrong_as_on_the_page(tmp_path: Path) -> Non
     kinds["same"]["pa_failed_wrong_ci"] = None
     drawn = {name: draw_figures(report(variants=levels(**alone, **kind)), tmp_path / name) for name, kind in kinds.items()}
     assert drawn["low"][0].read_bytes() == drawn["same"][0].read_bytes()
-    assert "majority baseline" not in drawn_texts(tmp_path / "low", "agreement.svg")
+    assert "constant answer" not in drawn_texts(tmp_path / "low", "agreement.svg")
     with_baseline = report(variants=levels(**alone, **kinds["low"])) | {"summaries": [{"language": "ja", "baseline": 0.6}]}
     draw_figures(with_baseline, tmp_path)
-    assert "majority baseline" in drawn_texts(tmp_path, "agreement.svg")
+    assert "constant answer" in drawn_texts(tmp_path, "agreement.svg")
 
 
 def test_the_answer_is_drawn_as_the_page_draws_it(tmp_path: Path, verdict: Callable[..., dict[str, Any]]) -> None:

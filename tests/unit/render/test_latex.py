@@ -88,7 +88,7 @@ def test_a_table_has_equal_rows_and_balanced_braces_whatever_it_names(
 def test_numbers_come_with_their_intervals_and_what_is_undefined_is_a_dash(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
     head, one, other = rows(to_latex(make_comparison(make_cell(), make_cell(undefined=True, metric="hallucination"))))
     shown, absent = after(head, one), after(head, other)
-    assert shown["{agreement ()}"] == ("45.7", "{$[18.1, 76.9]$}") and shown["{judge $-$ baseline (points)}"] == (
+    assert shown["{agreement ()}"] == ("45.7", "{$[18.1, 76.9]$}") and shown["{judge $-$ constant (points)}"] == (
         "-33.3",
         "{$[-54.0, -13.0]$}",
     )

@@ -327,7 +327,7 @@ class TestBelowTheBaseline:
     def test_in_the_terminal_and_in_markdown(self, worst: Standings) -> None:
         for text in (terminal(worst), standings_markdown(worst)):
             assert "is shown to be worse than a constant answer in two of two languages." in text
-            assert "1 [1–1] ▼" in text.replace("\\", "") and "▼: shown to be below the baseline" in text
+            assert "1 [1–1] ▼" in text.replace("\\", "") and "▼: shown to be worse than a constant answer" in text
             assert "worse than a constant answer" in text.partition("Notes")[0]
 
     def test_on_the_pages_of_a_language(self, worst: Standings) -> None:
@@ -386,6 +386,8 @@ def test_a_board_that_ranks_by_order_speaks_of_chance_and_not_of_the_baseline() 
     ordered = msgspec.structs.replace(made(), rank_by="kendall_tau_within")
     sentences = " ".join(sentence for _, sentence in board_answer(ordered).sentences)
     assert "openai/one is shown to order texts better than chance in two of two languages." in sentences and "baseline" not in sentences
+    said = {board.rank_by: terminal(board) for board in (made(), ordered)}
+    assert "judge − constant" in said[made().rank_by] and "better than chance in" in said["kendall_tau_within"]
     single = msgspec.structs.replace(ordered, languages=("ja",))
     assert "shown to order texts better than chance in Japanese." in " ".join(words for _, words in board_answer(single).sentences)
 

@@ -75,7 +75,7 @@ def test_nothing_is_cut_at_any_usual_width(make_cell: MakeCell, make_report: Mak
         "truncated",
     ):
         assert text.count(piece) >= len(metrics), piece
-    for name in ("acceptability", "content quality", "task quality", "problematic", "hallucination", "baseline"):
+    for name in ("acceptability", "content quality", "task quality", "problematic", "hallucination", "constant"):
         assert name in text
 
 
@@ -183,10 +183,10 @@ def test_a_pipe_gets_room_and_no_colour_and_the_width_that_is_asked_for(
 
 def test_the_difference_over_all_metrics_stands_beside_the_shares(make_report: MakeReport) -> None:
     [summary] = make_report().summaries
-    assert agreement_sentence(summary) == "It agrees with 25 % of 36 labels; the baseline with 50 %."
+    assert agreement_sentence(summary) == "It agrees with 25 % of 36 labels; a constant answer with 50 %."
     together = msgspec.structs.replace(summary, diff=-0.25, ci=(-0.4, -0.1))
-    assert agreement_sentence(together).endswith("the baseline with 50 % (judge − baseline: −25 [−40 to −10]).")
-    assert agreement_sentence(msgspec.structs.replace(summary, diff=-0.25)).endswith("(judge − baseline: −25).")
+    assert agreement_sentence(together).endswith("a constant answer with 50 % (judge − constant: −25 [−40 to −10]).")
+    assert agreement_sentence(msgspec.structs.replace(summary, diff=-0.25)).endswith("(judge − constant: −25).")
 
 
 def test_an_own_name_that_is_the_english_one_stands_once(make_cell: MakeCell, make_report: MakeReport) -> None:

@@ -42,7 +42,7 @@ def test_the_two_matched_figures_are_drawn_together_and_the_baseline_apart(make_
     lines = answer_table([make_cell(**PAIRED, loo_gap_ci=(-0.2, 0.0))])
     [baseline], [people] = (lines.figures[name].figures for name in ("pa_failed_wrong", "loo_gap"))
     assert people and "judge 60 % [50–70], people 70 % [60–80]" in people
-    assert baseline and "people" not in baseline and "baseline 67 %" in baseline
+    assert baseline and "people" not in baseline and "a constant answer 67 %" in baseline
     assert {*lines.figures} <= {heading.name for heading in lines.table.headings}
 
 

@@ -49,7 +49,7 @@ def test_squares(
     [drawn] = language_metric_maps(cells, [make_verdict(beside_baseline=shown)])
     [(language, [square])] = drawn.rows
     assert square and (language, square.sign, square.word, square.colour) == ("cs", sign, word, colour)
-    assert "n 18; baseline 67 %" in square.title
+    assert "n 18; a constant answer 67 %" in square.title
 
 
 def test_a_click_shows_only_what_is_counted(make_cell: MakeCell) -> None:
