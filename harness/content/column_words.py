@@ -104,7 +104,7 @@ _BEGINNING = 4  # letters of a word that a longer one may begin with: `human` fo
 
 @cache
 def column_words() -> ColumnWords:
-    """Return the words of `column_words.toml`, without case as names are: `βαθμός` then ends in the σ that `ΒΑΘΜΌΣ` has too."""
+    """Return the words of `column_words.toml`, without case, as names are compared: a Greek final sigma becomes σ."""
     return msgspec.convert(tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8").casefold()), ColumnWords)
 
 

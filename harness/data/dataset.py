@@ -7,7 +7,7 @@ what its metrics mean. A folder of published data without a `data.toml` is descr
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -86,6 +86,11 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     def positions(self) -> dict[str, int]:
         """Return `{item_id: index among the items}`."""
         return {item.item_id: index for index, item in enumerate(self.items)}
+
+    @cached_property
+    def item_columns(self) -> Mapping[str, CodedColumn]:
+        """Return `{key of items: its value for each item (items,)}`, for every key of ITEM_KEYS; a column is made when it is first read."""
+        return _ItemColumns(self.items)
 
     @cached_property
     def clusters(self) -> CodedColumn:
@@ -191,6 +196,16 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
             second_spans=self.second_spans and self.second_spans.for_items(by_id),
             checks=tuple(check for check in self.checks if check.original_item_id in by_id),
         )
+
+
+class _ItemColumns(dict[str, CodedColumn]):
+    def __init__(self, items: Sequence[Item]) -> None:
+        super().__init__()
+        self._items = items
+
+    def __missing__(self, name: str) -> CodedColumn:
+        column = self[name] = CodedColumn.from_values(getattr(item, name) for item in self._items)
+        return column
 
 
 def load_bundled(library: Library, languages: Iterable[str], board: Board | None = None) -> Dataset:

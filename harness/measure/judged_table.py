@@ -599,7 +599,7 @@ def item_key(data: Dataset, name: str) -> CodedColumn:
     Raises UsageError for a key that no item has, and for one that holds texts of offensive data, as keys are printed.
     """
     if name in ITEM_KEYS:
-        return CodedColumn.from_values(getattr(item, name) for item in data.items)
+        return data.item_columns[name]
     values = [item.fields.get(name) for item in data.items]
     if not any(isinstance(value, (str, int, float)) for value in values):
         fields = sorted({name for item in data.items[:1000] for name, value in item.fields.items() if isinstance(value, (str, int, float))})

@@ -303,7 +303,7 @@ def refuse_repeated(path: Path | str, names: list[str], line: int | None = 1) ->
 def _name_cells(path: Path, line: int, header: list[str], row: list[str]) -> dict[str, str]:
     if (len(row) != len(header) and any(map(str.strip, row[len(header) :]))) or len(row) < len(header):
         raise ContentError(f"{len(row)} cells where the header has {len(header)} columns; is a delimiter missing or unquoted?", path, line)
-    return {name: unguard_cell(cell) for name, cell in zip(header, row, strict=False) if name and not is_blank(cell)}
+    return {name: unguard_cell(cell) for name, cell in zip(header, row, strict=False) if name and cell and not cell.isspace()}
 
 
 _MAX_MERGED_CELLS = 1_000_000
