@@ -62,7 +62,7 @@ def split_text(text: str, language: str, segmenter: str) -> SplitText:
     """Split a text. No part begins inside a grapheme, so parts may change places."""
     if segmenter == "icu":
         parts = words(text, language)
-        roles = [_CONTINUED if extends(part[0]) else int(is_word(part)) for part in parts]
+        roles = list(map(_role, parts))
     else:
         parts = [part for part in re.split(r"(\s+)", text) if part]
         roles = [_OTHER if part.isspace() else _CONTINUED if extends(part[0]) else _WORD for part in parts]
@@ -78,6 +78,11 @@ def split_text(text: str, language: str, segmenter: str) -> SplitText:
                 joined_roles.append(_OTHER if role == _CONTINUED else role)
         parts, roles = joined, joined_roles
     return SplitText(tuple(parts), tuple(compress(range(len(parts)), roles)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _role(part: str) -> int:
+    return _CONTINUED if extends(part[0]) else int(is_word(part))
 
 
 Direction = Literal[-1, 0, 1]

@@ -179,7 +179,7 @@ def swap_synonyms(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
 
     Case is kept: of a first letter, and of a whole word. Realised: `exchanged`, the share of all words; `words`, their number.
     """
-    groups = {word.casefold(): group for group in words.lexicon.synonyms for word in group}
+    groups = _group_of(words.lexicon.synonyms)
     parts = list(words.parts)
     replaceable = [position for position in words.places if parts[position].casefold() in groups]
     if not replaceable:
@@ -195,6 +195,11 @@ def swap_synonyms(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
         else:
             parts[replaceable[number]] = other[:1].upper() + other[1:] if word[:1].isupper() else other
     return Change("".join(parts), {"exchanged": len(chosen) / len(words), "words": float(len(words))})
+
+
+@lru_cache(maxsize=64)
+def _group_of(groups: tuple[tuple[str, ...], ...]) -> Mapping[str, tuple[str, ...]]:
+    return {word.casefold(): group for group in groups for word in group}
 
 
 SHUFFLE_WORDS = Kind(
