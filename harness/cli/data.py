@@ -30,6 +30,11 @@ def show_list(arguments: DataList) -> int:
     if arguments.json:
         return print_json(rows)
     width = known_width()
+    if arguments.full:
+        for row in rows:
+            _print_facts(row, width)
+            print()
+        return 0
     head = ("", "set", "languages", "texts", "labels", "judges", *(["about"] if width is None or width >= _WIDE else []))
     table = [head, *(_list_row(row)[: len(head)] for row in rows)]
     fitting_table, _ = fitting(table, head[:-1], head[-1], width)
@@ -38,7 +43,7 @@ def show_list(arguments: DataList) -> int:
     print()
     for line in (
         f"{counted(len(rows), 'published set')}, {fetched} here (✓); ○: 'harness data get NAME' fetches it, (✓): here in part.",
-        "'harness data show NAME' has the rest: who labelled, metrics, judges, licence, size.",
+        "'harness data show NAME' or --full has the rest: who labelled, metrics, judges, licence, size.",
     ):
         print("\n".join(in_lines(line, width)))
     return 0
@@ -51,9 +56,21 @@ def show_set(arguments: DataShow) -> int:
     row = listed(library.dataset_card(arguments.name))
     if arguments.json:
         return print_json(row)
-    width, rows = known_width(), row["rows"]
+    width = known_width()
+    _print_facts(row, width)
+    command = (
+        f"harness compare {row['name']}" if row["rows"].get("judgments") else f"harness run --data {row['name']} --judge PROVIDER/MODEL"
+    )
+    print("\n" + "\n".join(step_lines("Next", command if row["folder"] else f"harness data get {row['name']}", width)))
+    return 0
+
+
+def _print_facts(row: dict[str, Any], width: int | None) -> None:
+    """Print all that is known of a set: its counts, the statement of who labelled it, its terms and its size."""
+    rows = row["rows"]
     people = f" by {_PEOPLE.get(row['source'], row['source'])}, {row['annotators_a_text']} a text" if row["annotators_a_text"] else ""
     facts = {
+        "name": row["name"],
         "languages": ", ".join(f"{english_name(tag)} ({tag})" for tag in row["languages"]),
         "texts": f"{rows['items']:,}" if rows.get("items") else "",
         "labels": f"{rows['labels']:,}{people} ({row['annotators']})" if rows.get("labels") else "",
@@ -74,9 +91,6 @@ def show_set(arguments: DataShow) -> int:
             indent = " " * _FACT
             lines = in_lines(terminal_safe(text), width and max(width - _FACT, _FACT))
             print(f"{name:<{_FACT}}" + f"\n{indent}".join(lines))
-    command = f"harness compare {row['name']}" if rows.get("judgments") else f"harness run --data {row['name']} --judge PROVIDER/MODEL"
-    print("\n" + "\n".join(step_lines("Next", command if row["folder"] else f"harness data get {row['name']}", width)))
-    return 0
 
 
 def get(arguments: DataGet) -> int:

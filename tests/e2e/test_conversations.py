@@ -55,6 +55,23 @@ def test_each_turn_repeats_what_was_asked_and_answered_before(ask: Cli, endpoint
     assert len({row["call_id"] for row in found}) == len(found) and not any(row["failure"] for row in found)
 
 
+def test_rows_say_what_a_way_of_asking_is_compared_with(ask: Cli, cli: Cli, endpoint: Any, out: Path) -> None:
+    """A conversation is compared with single calls and with a joint one: two rows of one metric that differ in nothing else."""
+
+    def answer(request: Request) -> Any:
+        answers = request.body["response_format"]["json_schema"]["schema"]["properties"]
+        score = {"justification": "So.", "score": 1}
+        return endpoint.saying(score if "score" in answers else dict.fromkeys(answers, score), model=request.body["model"])
+
+    endpoint.script = answer
+    assert ask(*TALK, "--variant", "single", "--variant", "joint").code == 0
+    shown = cli("report", "--by-task", "--out", out).out.split("Questions together, and their order")[1].split("Length of the text")[0]
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+    named = {words for line in lines for words in ("joint single", "conversation single", "conversation joint") if words in line}
+    assert named == {"joint single", "conversation single", "conversation joint"}
+    assert sum("compared with" in line for line in lines) >= 2
+
+
 @pytest.mark.slow
 def test_the_first_turn_is_the_single_call_and_is_paid_once(ask: Cli, endpoint: Any) -> None:
     assert ask().code == 0

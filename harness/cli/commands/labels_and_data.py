@@ -183,11 +183,13 @@ class DataList(JsonFlags, ContentFlags):
     """Flags of `harness data list`.
 
     harness data list
-    harness data list --langs ja,cs
+    harness data list --langs ja,cs --full
     """
 
     langs: Annotated[Names | None, Flag("--langs --lang", metavar="TAGS")] = None
     """only data in these languages: ja,cs"""
+    full: bool = False
+    """all of each set: who labelled, first languages, pay, dates, instructions, licence"""
 
 
 @command("data:show_set")

@@ -259,8 +259,8 @@ METRIC_ORDER = Section(
     "first one when that is named first, and when it is named last.",
     _finding,
     (
-        SectionTable((*PAIRED_ANSWERS, *SCORE_CHANGE), levels=BY_METRIC),
-        SectionTable(_HALO_COLUMNS, "halo"),
+        SectionTable((*PAIRED_ANSWERS, *SCORE_CHANGE), keys=("versus",), levels=BY_METRIC),
+        SectionTable(_HALO_COLUMNS, "halo", ("versus",)),
         SectionTable(_DRAG_COLUMNS, "drag", ("first",), levels=BY_METRIC),
     ),
     lambda inputs: (

@@ -32,7 +32,7 @@ from harness.reports.sections.replies import FREE_TEXT, JUSTIFICATION_LANGUAGE
 from harness.reports.sections.section import Section, SectionInput, SectionNumbers, SectionTable
 from harness.reports.sections.variants import ANSWER_CHANGES, CORRELATIONS, FEW_SHOT, SCORE_POSITION, TEMPERATURE, VARIANTS
 from harness.reports.tables.columns import COUNT, COUNT_OR_BLANK, Row
-from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
+from harness.reports.tables.text_table import TextTable, key_heading, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
 GROUP = "harness.sections"
@@ -137,7 +137,7 @@ def _show_section(section: Section, numbers: SectionNumbers) -> ShownSection:
         columns = layout.columns(table_rows) if callable(layout.columns) else layout.columns
         table = tabulate(table_rows, columns, keys)
         shared_keys = [name for name in names if name not in keys and table_rows[0].get(name) not in (None, POOLED, "")]
-        shared = [f"{name.replace('_', ' ')} {key_text(name, table_rows[0][name])}" for name in shared_keys]
+        shared = [f"{key_heading(name)} {key_text(name, table_rows[0][name])}" for name in shared_keys]
         counts = {column.name for column in columns if column.format in (COUNT, COUNT_OR_BLANK)}
         no_result = ""
         if not layout.across and all(heading.key or heading.name in counts for heading in table.headings):  # nothing but counts

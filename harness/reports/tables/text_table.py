@@ -65,7 +65,7 @@ def tabulate(
     tables = tuple(tables)
     deciding = rows if shown_in is None else shown_in
     shown_columns = columns_to_show(deciding, columns, tables)
-    headings = [Heading(name, name.replace("_", " "), key=True) for name in keys]
+    headings = [Heading(name, key_heading(name), key=True) for name in keys]
     for column in shown_columns:
         has_interval = any(column.interval_of(row, tables) for row in deciding)
         text = f"{column.heading_with_unit} {INTERVAL_HEADING}" if has_interval else column.heading_with_unit
@@ -92,6 +92,15 @@ def columns_to_show(rows: Sequence[Row], columns: Sequence[Column], tables: Iter
     filled = [column for column in columns if any(text not in EMPTY for text in texts[column])]
     by_name = {column.name: texts[column] for column in filled}
     return [column for column in filled if not column.same_as or by_name.get(column.same_as) != texts[column]]
+
+
+def key_heading(name: str) -> str:
+    """Return the name of a key as people read it.
+
+    >>> key_heading("changed_to"), key_heading("versus")
+    ('changed to', 'compared with')
+    """
+    return "compared with" if name == "versus" else name.replace("_", " ")
 
 
 def key_text(name: str, value: Any) -> str:

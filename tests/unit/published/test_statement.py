@@ -45,6 +45,18 @@ def test_what_is_not_stated_is_called_that(cli: Callable[..., Any]) -> None:
     assert dict(statement_of(people))["labelled by"] == "people; whether they are native speakers is not stated; 2 or 3 a text"
 
 
+def test_the_full_list_states_who_labelled_each_set(cli: Callable[..., Any]) -> None:
+    done = cli("data", "list", "--lang", "cs", "--full")
+    assert done.code == 0, done.err
+    out = " ".join(done.out.split())
+    for name in ("rtp_lx", "wmt24_esa", "mlqe_catastrophic"):
+        facts = " ".join(out.split(f"name {name} ")[1].split("size ")[0].split())
+        for heading in ("labelled by", "first languages", "pay", "when", "instructions"):
+            assert f" {heading} " in facts, (name, heading)
+        assert Library().dataset_card(name).statement.labelled_by in facts
+    assert "name hanna" not in out  # it has no Czech
+
+
 def test_every_set_of_people_says_who_labelled_it() -> None:
     cards = (card for name in Library().dataset_card_files if (card := Library().dataset_card(name)).source in ("native", "people"))
     assert [card.id for card in cards if not card.statement.labelled_by] == []
