@@ -23,6 +23,7 @@ class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     people: tuple[str, ...]
     judging: frozenset[str]
     metadata: frozenset[str]
+    facts: frozenset[str]
     places: frozenset[str]
     gold: frozenset[str]
     totals: frozenset[str]

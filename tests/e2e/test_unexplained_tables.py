@@ -26,8 +26,10 @@ TABLES = {
         _table("rater1,rater2,falcon", lambda k, a, b: f"{a},{b},{a}"),
         "'falcon' holds scores, and nothing says who gave them: pass --human 'falcon'",
     ),
-    "a constant rater": (_table("jana,petr,eva", lambda k, a, b: f"{a},{b},5"), "what are 'eva'?"),
-    "a sorted rater": (_table("jana,petr,eva", lambda k, a, b: f"{a},{b},{1 + k // 5}"), "what are 'eva'?"),
+    "scores or numbers of blocks": (_table("jana,petr,eva", lambda k, a, b: f"{a},{b},{1 + k // 5}"), "what are 'eva'?"),
+    "a topic": (_table("jana,petr,topic", lambda k, a, b: f"{a},{b},{1 + k * k % 5}"), "what are 'topic'?"),
+    "a highest score": (_table("max,jana,petr", lambda k, a, b: f"5,{a},{b}"), "what are 'max'?"),
+    "a level in Czech": (_table("jana,Úroveň,petr", lambda k, a, b: f"{a},{1 + k * k % 5},{b}"), "what are 'Úroveň'?"),
     "a code": (_table("jana,petr", lambda k, a, b: f"{a},{99 if k == 3 else b}"), "99 may mean that there is no answer"),
     "ranks": (_table("r1,r2,r3", lambda k, a, b: ("1,2,3", "3,1,2", "2,3,1")[k * k % 3]), "hold ranks"),
     "totals": (_table("jana,petr", lambda k, a, b: f"{a},{b}") + "Average,,3,3\n", "a row of totals or means"),
@@ -64,9 +66,12 @@ def test_remarks_of_raters_are_no_texts(cli: Any, tmp_path: Path, monkeypatch: p
             "not read, as facts about the people or the task, or made of other columns: 'age'",
         ),
         ("jana,eva,petr", lambda k, a, b: f"{a},5,{b}", 3, "scores: the columns 'jana', 'eva', 'petr'"),
+        ("jana,petr,eva", lambda k, a, b: f"{a},{b},5", 3, "scores: the columns 'jana', 'petr', 'eva'"),
+        ("eva,jana,petr", lambda k, a, b: f"3,{a},{b}", 3, "scores: the columns 'eva', 'jana', 'petr'"),
+        ("jana,petr,eva", lambda k, a, b: f"{10 * a},{10 * b},{15 + 35 * k % 55 // 5 * 5}", 3, "scores: the columns 'jana', 'petr', 'eva'"),
         ("jana,petr", lambda k, a, b: ",".join("Good" if score > 2 else "bad" for score in (a, b)), 2, "bad, Good, from the scores seen"),
     ],
-    ids=["gold", "metadata", "a constant rater between two", "words"],
+    ids=["gold", "metadata", "a constant rater between two", "a constant rater behind", "a constant rater before", "a slider", "words"],
 )
 def test_what_the_table_shows_is_explained_by_its_structure(
     cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: str, cells: Callable[[int, int, int], str], people: int, said: str
@@ -76,6 +81,14 @@ def test_what_the_table_shows_is_explained_by_its_structure(
     done = cli("start", "t.csv", "--yes", "--metric", "quality", "--language", "en")
     assert done.code == 0 and said in done.err, done.err
     assert f"{24 * people} labels by {people} annotators on 1 metric imported" in done.err
+
+
+def test_a_table_that_is_sorted_by_a_rater_keeps_this_rater(cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    header, *rows = _table("jana,petr,eva", lambda k, a, b: f"{a},{b},{1 + k * 3 % 5}").splitlines()
+    Path("t.csv").write_text("\n".join([header, *sorted(rows, key=lambda row: row[-1])]) + "\n", encoding="utf-8")
+    done = cli("start", "t.csv", "--yes", "--metric", "quality", "--language", "en")
+    assert done.code == 0 and "72 labels by 3 annotators on 1 metric imported" in done.err, done.err
 
 
 @pytest.mark.parametrize(

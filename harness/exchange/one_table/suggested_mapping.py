@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import msgspec
 from rich.cells import cell_len
 
+from harness.content.column_words import column_words, name_parts
 from harness.content.specs import LabelMapping
 from harness.exchange.labels.columns_of_source import find_columns
 from harness.exchange.labels.layouts import ROW_NUMBER
 from harness.exchange.labels.options import Role, TableOptions
-from harness.exchange.labels.table import SourceColumn, SourceTable, cell_score, columns_of_table
+from harness.exchange.labels.table import MOST_CLASSES, SourceColumn, SourceTable, cell_score, columns_of_table
 from harness.exchange.one_table.roles import MTURK_INPUT, RoleFinder, are_items_of_raters, are_places, field_name, is_total
 from harness.exchange.one_table.scales import read_scale
 from harness.model import Scale
@@ -107,7 +108,8 @@ class _Suggestion:
         if aside:
             self.guesses.append(f"not read, as facts about the people or the task, or made of other columns: {quoted(aside)}")
         self.used |= {*aside}
-        self._guess_scores([score.column for score in roles.scores], roles.rater)
+        unexplained = [name for name, role in roles.by_column.items() if role == "unused" and name not in self.used]
+        self._guess_scores([score.column for score in roles.scores], roles.rater, unexplained)
         self._guess_texts({name for name, role in roles.by_column.items() if role == "text"}, roles.by_column)
         self._guess_ids(roles.first("id"), roles.first("group"), roles.first("system"))
         self.mapping = msgspec.structs.replace(
@@ -121,7 +123,7 @@ class _Suggestion:
             self.mapping, self.guesses, [column.name for column in self._list_free()], scored, list(self._list_doubts(scored))
         )
 
-    def _guess_scores(self, names: list[str], rater: str | None) -> None:
+    def _guess_scores(self, names: list[str], rater: str | None, unexplained: Sequence[str]) -> None:
         """Columns of scores: of one person each, or on one metric each. Of a table with a score column, only the scale is guessed."""
         stated = self.given
         if rater is not None and "annotator_id" not in self.by_role and self._open("annotator_id"):
@@ -146,11 +148,13 @@ class _Suggestion:
             if rated and len(names) == 1 and stated.metric is not None:
                 self._use("score", names[0], f"score: the column '{names[0]}'")
                 return self._guess_scales([stated.metric], names)
-            self.used |= set(names)
             if rated or all(name in self.known_metrics for name in names) or (stated.metric is None and self._differ(names)):
+                self.used |= set(names)
                 people = "(--wide-annotators, if they are people)"
                 self._guess(f"scores: the columns {quoted(names)}, each on a metric of its own {people}", wide_metrics=tuple(names))
             else:
+                names = self._list_people(names, unexplained)
+                self.used |= set(names)
                 questions = "(--wide-metrics, if they are questions)"
                 self._guess(f"scores: the columns {quoted(names)}, each of one person {questions}", wide_annotators=tuple(names))
         wide = [wide_column for wide_column in self.mapping.scored_columns if wide_column.column in self.columns]
@@ -163,6 +167,40 @@ class _Suggestion:
                 self._guess_scales([wide_column.metric or self._name_metric()], [wide_column.column])
         else:
             self._guess_scales([self._name_metric()], [wide_column.column for wide_column in wide])
+
+    def _list_people(self, names: list[str], unexplained: Sequence[str]) -> list[str]:
+        """Return the columns of one person each: those of scores without facts, and those beside them that no fact explains.
+
+        A column is a person's too where it stands directly beside the others, has scores of their scale, and is one of these: the same
+        score throughout; the column by which the rows were sorted, as the numbers of its rows begin again with each score; steps of 5 or
+        10 on a scale of many scores.
+        """
+        words, order = column_words(), list(self.columns)
+        facts = [name for name in self.columns if name_parts(name) and words.facts.issuperset(name_parts(name))]
+        people = [name for name in names if name not in facts]
+        if len(people) < 2:
+            return names
+        scores = {score for name in people for score in self.columns[name].scores}
+        numbers = sorted(score for score in scores if isinstance(score, float))
+        aside = {name: column for name in unexplained if (column := self.columns[name]).may_be_scores and name not in facts}
+        while beside := [name for name in aside if any(abs(order.index(name) - order.index(other)) == 1 for other in people)]:
+            for name in beside:
+                column = aside.pop(name)
+                of_scale = set(column.scores) <= scores and (len(column.counts) == 1 or self._is_sorted_by(column))
+                in_steps = len(numbers) == len(scores) and len(column.numbers) == len(column.scores) > 1 and column.repeats
+                in_steps &= all(number % 5 == 0 for number in (*numbers, *column.numbers)) and numbers[-1] - numbers[0] > MOST_CLASSES
+                if of_scale or (in_steps and numbers[0] <= column.numbers[0] and column.numbers[-1] <= numbers[-1]):
+                    people.append(name)
+        return sorted(people, key=order.index)
+
+    def _is_sorted_by(self, column: SourceColumn) -> bool:
+        """Return whether the rows are in the order of a column's scores, and those of one score in the order of their numbered ids."""
+        ids = self.columns.get(self._find_column("item_id") or "")
+        numbered = [re.fullmatch(r"(\D*)(\d+)", str(cell)) for cell in ids.cells] if ids is not None else []
+        if not all(numbered) or len({match[1] for match in numbered if match}) != 1 or not column.counts_up:
+            return False
+        keys = [(cell_score(cell), int(match[2])) for cell, match in zip(column.cells, numbered, strict=True) if match]
+        return keys == sorted(keys) and [key[1] for key in keys] != sorted(key[1] for key in keys)
 
     def _differ(self, names: Sequence[str]) -> bool:
         """Return whether columns have scales of their own: their highest scores are far from each other."""

@@ -137,5 +137,5 @@ def test_turns_of_conversations_that_several_people_scored_are_items() -> None:
 
 
 def test_a_column_that_is_asked_about_is_named_beside_the_other_people() -> None:
-    rows = [row | {"Ota": "5"} for row in _rated(("Jana", "Petr"))]
-    assert "--wide-annotators Jana,Petr,Ota" in _look(rows).doubts[0]
+    rows = [row | {"topic": "5"} for row in _rated(("Jana", "Petr"))]
+    assert "--wide-annotators Jana,Petr,topic" in _look(rows).doubts[0]
