@@ -82,7 +82,7 @@ def show_table(table: OneTable) -> None:
 
 
 def ask_role(column: str) -> Role:
-    """Ask on the terminal who gave the scores of a column."""
+    """Ask on the terminal who gave the scores of a column, or who a rater is."""
     roles: dict[str, Role] = {"p": "human", "h": "human", "j": "judge"}
-    print(terminal_safe(f"'{column}' holds scores: of a person, of a judge, or neither? p, j, n "), end="", file=sys.stderr, flush=True)
+    print(terminal_safe(f"'{column}': scores of a person, of a judge, or neither? p, j, n "), end="", file=sys.stderr, flush=True)
     return roles.get(sys.stdin.readline().strip()[:1].casefold(), "unused")

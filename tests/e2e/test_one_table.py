@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -744,3 +746,104 @@ def test_labels_import_reads_headers_in_the_words_of_tables(cli: Any, header: Se
     flags = ("--language", "en", "--task", "texts", "--metric", "q", "--scale", "q=1..3", "--text", f"output={header[3]}")
     done = cli("labels", "import", write("t.csv", rows), "--to", "d", *flags)
     assert done.code == 0 and "20 labels by 2 annotators" in done.err, done.err
+
+
+# What a refusal offers leads to an answer
+
+
+def suggested_flags(sentence: str) -> list[list[str]]:
+    """Return the flags that a sentence offers, with their values; those that stand side by side belong together."""
+    offers = re.findall(r"(?:--(?:human|judge|drop|recode|metric|id) '[^']+' ?)+", sentence)
+    return [shlex.split(offer) for offer in offers]
+
+
+def in_rows(heads: Sequence[str], raters: Sequence[str], metrics: Sequence[str] = ()) -> Rows:
+    """Return a table with a row a score: a text, who scored, on what, and the score."""
+    names = heads[1:-1]
+    return [
+        dict(zip(heads, (text(EN, k), *((rater, metric) if metric else (rater,))[: len(names)], score), strict=True))
+        for k in range(60)
+        for at, rater in enumerate(raters)
+        for metric in metrics or ("",)
+        for score in [agreeing(k, (1, 2, 3), 9, at)]
+    ]
+
+
+def beside(**columns: int) -> Rows:
+    """Return a table with a row a text, and columns of scores that differ in one of so many texts."""
+    return [{"text": text(EN, k)} | {name: agreeing(k, (1, 2, 3), every, every) for name, every in columns.items()} for k in range(60)]
+
+
+def pass_or_not(words: Sequence[str]) -> Rows:
+    """Return a table of texts with one person's verdict."""
+    return [{"text": text(EN, k), "human": said(k, words)} for k in range(60)]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        beside(A=9, B=11),
+        beside(A=9, B=11, C=13),
+        beside(rater=9, falcon=11),
+        beside(rater=9, falcon=11, hawk=13),
+        beside(judge=9, falcon=11),
+        beside(rater1=9, judge=11, falcon=13, hawk=15),
+        in_rows(("κείμενο", "ποιος", "βαθμός"), ("Eleni", "falcon")),
+        in_rows(("κείμενο", "αξιολογητής", "χ"), ("Eleni", "Nikos", "falcon")),
+        in_rows(("κείμενο", "αξιολογητής", "χ"), ("llama-3", "gpt-4o")),
+        in_rows(("text", "ποιος", "κριτήριο", "χ"), ("Eleni", "falcon"), ("ροή", "ύφος")),
+        [row | {"judge": 10 * said(k, (3, 7, 9))} for k, row in enumerate(beside(human=9))],
+        [row | {"judge": said(k, (1, 2, 3, 4, 5))} for k, row in enumerate(pass_or_not(("pass", "fail")))],
+        [row | {"judge": said(k, ("strong", "weak"))} for k, row in enumerate(pass_or_not(("pass", "fail")))],
+        [row | {"judge": said(k, ("pass", "fail"))} for k, row in enumerate(beside(human=9))],
+        [{"text": text(EN, k // 2), "part": "xy"[k % 2], "human": said(k, "ab"), "judge": agreeing(k, "ab")} for k in range(60)],
+    ],
+    ids=[
+        "two-of-nobody", "three-of-nobody", "one-beside-people", "two-beside-people", "one-beside-a-judge", "two-beside-both",
+        "rows-of-foreign-names", "rows-of-annotators", "rows-of-models", "rows-of-metrics", "two-scales", "numbers-and-words",
+        "words-and-words", "words-and-numbers", "texts-in-several-rows",
+    ],
+)  # fmt: skip
+def test_flags_that_a_refusal_offers_lead_to_an_answer(cli: Any, rows: Rows) -> None:
+    table = write("t.csv", rows)
+    refused = cli("compare", table)
+    assert refused.code == 2, refused.out
+    pending, answers = [(refused.err, [])], 0
+    for _ in range(20):
+        if not pending:
+            break
+        sentence, flags = pending.pop()
+        offers = suggested_flags(sentence)
+        assert offers or (flags and "no other column was found to hold scores" in sentence), sentence
+        for offer in offers:
+            done = cli("compare", table, *flags, *offer)
+            foretold = any(f"without {flag}" in sentence and flag not in offer for flag in ("--human", "--judge"))
+            assert not done.code or foretold or (done.code == 2 and done.err != sentence), (offer, done.err)
+            answers += not done.code
+            if done.code and not foretold:
+                pending.append((done.err, [*flags, *offer]))
+    assert answers and not pending, pending
+
+
+def test_a_name_of_a_rater_is_a_judge_where_that_is_said(cli: Any) -> None:
+    table = write("t.csv", in_rows(("κείμενο", "ποιος", "βαθμός"), ("Eleni", "Nikos", "gpt-4o")))
+    seen = read(cli, table)
+    assert seen["roles"] == {"κείμενο": "text", "ποιος": "annotator", "βαθμός": "score"}
+    assert {verdict["judge"] for verdict in seen["verdicts"]} == {"gpt-4o"}
+    assert {verdict["judge"] for verdict in read(cli, table, "--judge", "Nikos", "--human", "gpt-4o")["verdicts"]} == {"Nikos"}
+    unknown = cli("compare", table, "--judge", "Maria")
+    assert unknown.code == 2 and "'Maria' is not a column of the table" in unknown.err
+
+
+def test_the_side_that_is_missing_is_named(cli: Any) -> None:
+    one = cli("compare", write("t.csv", [{"text": "abc"[k], "judge": (1, 2, 1)[k]} for k in range(3)]))
+    assert one.code == 2 and "no column with people's scores was found (judges: judge)" in one.err
+    none = cli("compare", write("t.csv", [{"text": text(EN, k), "topic": f"topic {k}"} for k in range(30)]))
+    assert none.code == 2 and "no column with people's or a judge's scores was found" in none.err
+
+
+def test_all_criteria_of_a_row_are_read(cli: Any) -> None:
+    rows = in_rows(("text", "rater", "fluency_score"), ("Eleni", "gpt-4o"))
+    for number, row in enumerate(rows):
+        row["adequacy_score"] = said(number, (1, 2, 3))
+    assert {verdict["metric"] for verdict in read(cli, write("t.csv", rows))["verdicts"]} == {"fluency_score", "adequacy_score"}

@@ -173,7 +173,7 @@ class TableOptions(Options):
     judge: tuple[str, ...] = ()
     """columns with a judge's scores; the judges that are compared, if they are named, are columns of the table"""
     human: Annotated[Names, Flag(metavar="COLUMNS")] = ()
-    """columns with people's scores; a judge's columns are named with --judge"""
+    """columns with people's scores, or names of people in a column of raters; a judge's are named with --judge"""
     text: Annotated[Names, Flag(metavar="COLUMNS")] = ()
     """columns with texts"""
     language: Annotated[str | None, Flag(metavar="COLUMN_OR_TAG")] = None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 from rich.cells import cell_len
 
-from harness.content.column_words import column_words, is_judge_name
+from harness.content.column_words import column_words
 from harness.content.scale_text import parse_scale
 from harness.content.specs import DatasetCard
 from harness.content.tags import language_named, tag_of_cell
@@ -117,7 +117,9 @@ class RecordReader:
             sampling=self.options.sampling or "unknown",
         )
         path = Path(self.name)
-        refuse_faults(_find_repeated(labels, ("item_id", "annotator_id", "metric"), row_of), path)
+        of_metrics = self.roles.rows_are_scores and self.roles.first("metric") is None
+        hint = "; where rows are about several metrics, --metric COLUMN names the column that says which" if of_metrics else ""
+        refuse_faults(_find_repeated(labels, ("item_id", "annotator_id", "metric"), row_of, hint), path)
         # The number of each repeat: rows of one judge on one metric of one item follow each other.
         times: Counter[tuple[Any, ...]] = Counter()
         repeats = []
@@ -293,7 +295,7 @@ class RecordReader:
                 raise ContentError(f"'{cell or ''}' says neither person nor judge (column '{self.roles.kind}')", location)
             return side
         rater = self._read_cells(self.roles.rater)[row]
-        return "judge" if rater is not None and is_judge_name(str(rater)) else "human"
+        return "judge" if rater is not None and str(rater) in self.roles.judges else "human"
 
     def _read_stated_scales(self, metrics: Mapping[str, Any]) -> dict[str, Scale]:
         """Return the scales that the user names, by metric; one without a name is that of all metrics."""
@@ -414,12 +416,12 @@ def _make_columns(rows: Mapping[str, list[Any]], row: type[msgspec.Struct], what
     return checked_columns(columns, len(rows["item_id"]), row, what, path)
 
 
-def _find_repeated(rows: Mapping[str, list[Any]], key: Sequence[str], row_of: Mapping[str, int]) -> Iterator[tuple[int, str]]:
+def _find_repeated(rows: Mapping[str, list[Any]], key: Sequence[str], row_of: Mapping[str, int], hint: str) -> Iterator[tuple[int, str]]:
     """Yield a sentence on each second label of one person on one metric of one item."""
     seen: set[tuple[Any, ...]] = set()
     for values in zip(*(rows[name] for name in key), strict=True):
         if values in seen:
-            yield row_of[values[0]] + 2, f"one person scored '{values[0]}' twice on '{values[2]}'; keep one of the scores"
+            yield row_of[values[0]] + 2, f"one person scored '{values[0]}' twice on '{values[2]}'; keep one of the scores{hint}"
         seen.add(values)
 
 

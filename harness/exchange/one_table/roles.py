@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
@@ -19,7 +20,7 @@ from harness.content.tags import language_named
 from harness.errors import UsageError
 from harness.exchange.labels.mapping import ITEM_KEYS
 from harness.exchange.labels.options import Role, TableOptions
-from harness.exchange.labels.table import PROBABILITY, SourceColumn, cell_score
+from harness.exchange.labels.table import MOST_CLASSES, PROBABILITY, SourceColumn, cell_score
 from harness.parse.probabilities import SUM_TOLERANCE
 from harness.text import one_line, quoted
 
@@ -48,6 +49,7 @@ class TableRoles(msgspec.Struct, frozen=True):
         texts: name of a text -> its column.
         kind: the column that says for each row whether a person or a judge gave the score.
         rater: the column that names who gave a row's scores.
+        judges: the names in that column that are judges'.
         notes: sentences on columns that are set aside although they look like scores.
     """
 
@@ -56,6 +58,7 @@ class TableRoles(msgspec.Struct, frozen=True):
     texts: dict[str, str]
     kind: str | None = None
     rater: str | None = None
+    judges: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
     def first(self, role: Role) -> str | None:
@@ -105,9 +108,22 @@ class RoleFinder:
         self.roles: dict[str, Role] = dict(settled or {})
         self.notes: list[str] = []
         stated = options.columns
-        if absent := [name for name in stated if name not in self.columns]:
-            is_no = "is not a column" if len(absent) == 1 else "are not columns"
-            raise UsageError(f"{quoted(absent)} {is_no} of the table; its columns are: {', '.join(self.columns)}")
+        absent = [name for name in stated if name not in self.columns]
+        # Names of --human and --judge that are no columns are raters, where one column holds them all.
+        self.rater_sides: dict[str, Side] = {name: "judge" if name in options.judge else "human" for name in absent}
+        self.stated_rater: SourceColumn | None = None
+        if absent:
+            named = set(absent) <= {*options.human, *options.judge}
+            columns_with_names = [
+                column for column in columns if named and not column.is_text and set(absent) <= {str(value) for value in column.counts}
+            ]
+            if not columns_with_names:
+                is_no = "is not a column" if len(absent) == 1 else "are not columns"
+                raise UsageError(f"{quoted(absent)} {is_no} of the table; its columns are: {', '.join(self.columns)}")
+            [self.stated_rater, *_] = columns_with_names
+            human, judge = ([name for name in names if name in self.columns] for names in (options.human, options.judge))
+            self.options = options = replace(options, human=tuple(human), judge=tuple(judge))
+            stated = options.columns
         for flag, names in (("--human", options.human), ("--judge", options.judge)):
             if texts := [name for name in names if self.columns[name].is_text]:
                 raise UsageError(f"{flag} {texts[0]}: {self._holds_texts(texts[0])}")
@@ -126,26 +142,32 @@ class RoleFinder:
             remarks = [self.columns[name] for name, role in self.roles.items() if role == "reason" and name in self.columns]
             full_texts = [column.name for column in remarks if column.is_text and column.is_key and side_of(column.name) is None]
             self.roles |= dict.fromkeys(full_texts if len(full_texts) == 1 else (), "text")
-        kind, rater, scores = self._find_rows_of_scores()
+        kind, rater, scores = self._find_rows_of_scores(judged=True)
         if not scores:
             kind, scores = None, self._find_columns_of_scores()
         self._find_keys(bool(rater or kind))
-        sides = {column.side for column in scores}
-        if kind is None and not (rater and len({is_judge_name(str(value)) for value in self.columns[rater].counts}) == 2):
-            self._refuse_one_side(sides)
+        judges: frozenset[str] = frozenset()
+        if kind is None and rater is not None and any(self.roles[column.column] == "score" for column in scores):
+            judges = self._find_judges_in_rows(self.columns[rater])
+        elif kind is None:
+            self._refuse_one_side({column.side for column in scores})
             self._refuse_repeated_texts()
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
-        return TableRoles(by_column, tuple(scores), self._name_texts(), kind, rater, tuple(self.notes))
+        return TableRoles(by_column, tuple(scores), self._name_texts(), kind, rater, judges, tuple(self.notes))
 
     def has_judge(self) -> bool:
         """Return whether a column of scores, or the name of somebody who gave scores, is a judge's."""
-        if self.options.judge:
+        if self.options.judge or "judge" in self.rater_sides.values():
             return True
         words, columns = column_words(), [column for column in self.columns.values() if column.name not in self.roles and column.filled]
         if any(side_of(column.name) == "judge" and self._is_scores(column, columns) for column in columns):
             return True
         raters = [column for column in columns if words.in_name("annotator", column.name) and column.words and not column.is_text]
-        return any(is_judge_name(str(value)) for column in raters for value in column.counts)
+        if any(is_judge_name(str(value)) for column in raters for value in column.counts):
+            return True
+        self._set_aside()
+        self._find_languages_and_texts()
+        return any(self._names_people_and_judges(column) for column in self._list_free())
 
     def find_people(self) -> TableRoles:
         """Return the roles of a table that no judge has scored: columns of scores are people's.
@@ -154,7 +176,7 @@ class RoleFinder:
         """
         self._set_aside()
         self._find_languages_and_texts()
-        _, rater, scores = self._find_rows_of_scores()
+        _, rater, scores = self._find_rows_of_scores(judged=False)
         if not scores and "score" not in self.roles.values():
             # The columns of people's scores: those that look like scores, and a constant one between two others of its scale.
             free, words = self._list_free(), column_words()
@@ -184,7 +206,7 @@ class RoleFinder:
             self._refuse_parts_of_one_answer(scores)
         self._find_keys(rater is not None or "annotator" in self.roles.values())
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
-        return TableRoles(by_column, tuple(scores), {}, None, rater, tuple(self.notes))
+        return TableRoles(by_column, tuple(scores), {}, None, rater, notes=tuple(self.notes))
 
     def _list_free(self) -> list[SourceColumn]:
         return [column for name, column in self.columns.items() if name not in self.roles and column.filled]
@@ -274,8 +296,11 @@ class RoleFinder:
             return False
         return any(language_named(value) for value in values)
 
-    def _find_rows_of_scores(self) -> tuple[str | None, str | None, list[SideColumn]]:
-        """Return (kind, rater, columns of scores) of a table with a row a rater's scores; the rater alone where scores are in columns."""
+    def _find_rows_of_scores(self, *, judged: bool) -> tuple[str | None, str | None, list[SideColumn]]:
+        """Return (kind, rater, columns of scores) of a table with a row a rater's scores; the rater alone where scores are in columns.
+
+        In a table that is `judged`, a column that may name the raters is asked about.
+        """
         words, free = column_words(), self._list_free()
         scored = [column for column in free if self._is_scores(column, free)]
         plain = [column for column in scored if side_of(column.name) is None and words.in_name("scores", column.name)]
@@ -283,24 +308,33 @@ class RoleFinder:
         kind = next(iter(kinds), None)
         raters = [column for column in free if column not in plain and column is not kind and self._is_rater(column, scored)]
         rater = next(iter(raters or [column for column in free if column is not kind and self._is_account_of_raters(column)]), None)
+        rater = self.stated_rater or rater
         sided = [column for column in scored if column not in (kind, rater) and side_of(column.name)]
         sided += [self.columns[name] for name in (*self.options.human, *self.options.judge)]
+        if kind is None and rater is None and scored and not sided:  # then what stands in rows of the same texts may say who scored them
+            rater = next((column for column in free if column not in scored and self._names_people_and_judges(column)), None)
+            tellers = [column for column in free if column not in scored and self._may_name_raters(column)] if judged else []
+            if rater is None and tellers:
+                [rater, *_] = tellers
+                about = f"'{rater.name}' tells rows of the same texts apart, and none of its words looks like the name of a judge"
+                self._ask_for_judges(rater, about, f"if '{rater.name}' does not say who scored: --drop '{rater.name}'")
         if rater is not None:
             self.roles[rater.name] = "annotator"
         if sided or (kind is None and rater is None):
             return None, rater.name if rater else None, []
-        criteria = plain[:1] or [column for column in scored if column not in (kind, rater) and column.looks_like_scores]
+        criteria = [column for column in plain if column.looks_like_scores] or plain[:1]
+        criteria = criteria or [column for column in scored if column not in (kind, rater) and column.looks_like_scores]
         if not criteria:
             return None, rater.name if rater else None, []
         criteria = self._without_facts(criteria)
         if kind is not None:
             self.roles[kind.name] = "annotator"
-        metric = next((column for column in self._list_free() if self._is_metric(column, criteria)), None) if len(plain) == 1 else None
+        metric = next((column for column in self._list_free() if self._is_metric(column, criteria)), None) if len(criteria) == 1 else None
         if metric is not None and "metric" not in self.roles.values():
             self.roles[metric.name] = "metric"
         for column in criteria:
             self.roles[column.name] = "score"
-        single = len(criteria) == 1 and bool(plain)
+        single = len(criteria) == 1 and (bool(plain) or metric is not None)
         metrics = ["" if single else column.name for column in criteria]
         scores = [SideColumn(column.name, "human", "", metric) for column, metric in zip(criteria, metrics, strict=True)]
         return kind.name if kind else None, rater.name if rater else None, scores
@@ -327,7 +361,7 @@ class RoleFinder:
         # Scores of an annotator, or the numbers of annotators: these stand in several rows of one text, and are one column.
         if column.words:
             return words.rank_of_name("annotator", column.name) is not None and self._tells_rows_of_texts_apart(column)
-        other_scores = [other for other in scored if other is not column and side_of(other.name) is None]
+        other_scores = [other for other in scored if other is not column and side_of(other.name) is None and other.repeats]
         if any(words.in_name("id", part) for part in name_parts(column.name)):
             return True
         if other_scores and not any(other.is_numeric for other in scored if other is not column):
@@ -338,6 +372,53 @@ class RoleFinder:
         several = any(self.columns[name].repeats for name in keys)
         is_named = named_scores or words.rank_of_name("annotator", column.name) is not None
         return bool(other_scores) and several and is_named
+
+    def _may_name_raters(self, column: SourceColumn) -> bool:
+        """Return whether a column may name who scored: most texts stand in several rows, each with another of a few names."""
+        words = column_words()
+        if column.is_text or not column.words or not 1 < len(column.counts) <= _MOST_SYSTEMS or column.filled < len(column.cells):
+            return False
+        if any(words.in_name(role, column.name) for role in ("system", "metric", "language", "group")):
+            return False
+        texts = [name for name, role in self.roles.items() if role == "text"]
+        ids = [name for name in self.columns if name != column.name and words.in_name("id", name) and self.columns[name].repeats]
+        metrics = [
+            other.cells for name, other in self.columns.items() if words.in_name("metric", name) and self._is_metric(other, [column])
+        ]
+        rows = list(zip(*(self.columns[name].cells for name in texts or ids[:1]), strict=True))
+        several = sum(count > 1 for count in Counter(rows).values())
+        return 2 * several > len(set(rows)) and len({*zip(rows, column.cells, *metrics, strict=True)}) == len(rows)
+
+    def _names_people_and_judges(self, column: SourceColumn) -> bool:
+        """Return whether a column may name who scored, and some of its names are judges' and some are not."""
+        return len({is_judge_name(str(value)) for value in column.counts}) == 2 and self._may_name_raters(column)
+
+    def _find_judges_in_rows(self, rater: SourceColumn) -> frozenset[str]:
+        """Return the names of judges among the raters of rows. Asks where none of them, or all of them, look like one."""
+        names = [str(value) for value in rater.counts]
+        judges = {name for name in names if self.rater_sides.get(name, "judge" if is_judge_name(name) else "human") == "judge"}
+        if not judges:
+            about = f"no column with a judge's scores was found, and no name in '{rater.name}', which says who scored, looks like a judge's"
+            self._ask_for_judges(rater, about, "a table that no judge has scored is the beginning of 'harness start TABLE'")
+            judges = {name for name in names if self.rater_sides.get(name) == "judge"}
+        if len(judges) == len(names):
+            people = ",".join(names[:-1]) or names[0]
+            raise UsageError(
+                f"'{rater.name}' names who scored each row, and all names look like judges: {_listed(names)}; say who is a person, such "
+                f"as --human '{people}'"
+            )
+        return frozenset(judges)
+
+    def _ask_for_judges(self, rater: SourceColumn, about: str, otherwise: str) -> None:
+        """Ask which of the raters in rows are judges. Raises UsageError where nobody can answer."""
+        names = [str(value) for value in rater.counts]
+        if self.ask is None or len(names) > _MOST_KINDS:
+            open_names = [name for name in names if name not in self.rater_sides] or names
+            raise UsageError(
+                f"{about} ({_listed(names)}); if a judge (a model or a program) is among them, name it, such as "
+                f"--judge '{open_names[-1]}'; {otherwise}"
+            )
+        self.rater_sides |= {name: "judge" for name in names if self.ask(name) == "judge"}
 
     def _is_account_of_raters(self, column: SourceColumn) -> bool:
         """Return whether accounts or e-mail addresses are the raters'."""
@@ -419,7 +500,7 @@ class RoleFinder:
             if column.looks_like_scores and (not sides or column.words or set(column.numbers) <= side_scores)
             if not column_words().in_name("group", column.name)
         ]
-        self._explain(open_columns, sides)
+        self._explain(open_columns, sides, ("human", "judge"))
         self.roles |= dict(sides)
         scores = self._assign_metrics(sides)
         self._refuse_parts_of_one_answer(scores)
@@ -439,13 +520,33 @@ class RoleFinder:
                     "its own, with its scores; a preference between them is one column"
                 )
 
-    def _explain(self, names: Sequence[str], sides: dict[str, Side]) -> None:
-        """Ask for the roles of columns of scores. Raises UsageError where nobody can answer."""
+    def _explain(self, names: Sequence[str], sides: dict[str, Side], needed: Sequence[Side] = ()) -> None:
+        """Ask for the roles of columns of scores. Raises UsageError where nobody can answer; the flags that it names lead to an answer.
+
+        Args:
+            names: the columns.
+            sides: the sides of the other columns of scores; those of `names` are added.
+            needed: the sides without which nothing can be compared.
+        """
         if names and self.ask is None:
-            hold, listed = "holds" if len(names) == 1 else "hold", ",".join(names)
+            listed, absent = ",".join(names), [side for side in needed if side not in sides.values()]
+            unknown = f"{quoted(names)} {'holds' if len(names) == 1 else 'hold'} scores, and nothing says who gave them"
+            if len(absent) == 2 and len(names) == 1:
+                raise UsageError(
+                    f"{unknown}; no other column was found to hold scores, and a comparison needs a person's and a judge's: name "
+                    "both with --human COLUMN and --judge COLUMN, or say --judge NAME where a column names who scored; the columns are: "
+                    f"{', '.join(self.columns)}"
+                )
+            if len(absent) == 2:
+                raise UsageError(
+                    f"{unknown}: pass --human with those of people and --judge with those of a judge (a model or a program), such as "
+                    f"--human '{','.join(names[:-1])}' --judge '{names[-1]}'; --drop COLUMN takes one out"
+                )
+            judges = " ".join(f"--judge '{name}'" for name in names)
+            missing = {"human": "; without --human, no person has scored", "judge": "; without --judge, no judge has scored"}
             raise UsageError(
-                f"{quoted(names)} {hold} scores, and nothing says who gave them: pass --human '{listed}' if it was people, --judge "
-                f"'{names[0]}' if it was a judge (a model or a program), --drop '{names[0]}' if it does not matter"
+                f"{unknown}: pass --human '{listed}' if it was people, {judges} if it was a judge (a model or a program), "
+                f"--drop '{listed}' if it does not matter{''.join(missing[side] for side in absent)}"
             )
         for name in names:
             role = self.ask(name) if self.ask else "unused"
@@ -585,7 +686,10 @@ class RoleFinder:
 
     def _refuse_one_side(self, sides: set[Side]) -> None:
         columns = ", ".join(self.columns)
-        if "judge" not in sides:
+        if not sides:
+            what, flag, assigned = "people's or a judge's scores", "--human COLUMN and --judge COLUMN", ""
+            more = "; a table that nobody has scored is the beginning of 'harness start TABLE'"
+        elif "judge" not in sides:
             what, flag = "a judge's scores", "--judge COLUMN"
             people = [name for name, role in self.roles.items() if role == "human"]
             assigned = f" (people: {', '.join(people)})" if people else ""
@@ -596,7 +700,13 @@ class RoleFinder:
         else:
             return
         side = "human" if "judge" in sides else "judge"
-        texts = [f"; {self._holds_texts(name)}" for name, role in self.roles.items() if role == "text" and side_of(name) == side][:1]
+        lacking = {side} if sides else {"human", "judge"}
+        texts = [f"; {self._holds_texts(name)}" for name, role in self.roles.items() if role == "text" and side_of(name) in lacking][:1]
+        for name, column in self.columns.items():  # words that no other column has
+            is_open = name not in self.options.columns and self.roles.get(name, "annotator") == "annotator"
+            if is_open and side_of(name) in lacking and column.words and len(column.scores) <= MOST_CLASSES and column.repeats:
+                flag_of_column = f"--{side_of(name)} '{name}'"
+                texts.append(f"; '{name}' holds words: {_listed(sorted(column.words))}; if they are scores: {flag_of_column}")
         lists = [name for name, column in self.columns.items() if (column.nested or _holds_lists(column)) and name not in texts]
         hold = "holds" if len(lists) == 1 else "hold"
         texts += [f"; {quoted(lists)} {hold} lists or objects, maybe with scores: give each score a column or a row"] if lists else []
@@ -610,6 +720,8 @@ class RoleFinder:
         if not texts or 2 * len(set(texts)) > len(texts):
             return
         for name, column in self.columns.items():
+            if name in self.options.drop:
+                continue
             few = 1 < len(column.counts) <= _MOST_SYSTEMS and column.filled == len(texts) and not column.is_text and column.words
             if (
                 few
@@ -640,11 +752,17 @@ class RoleFinder:
 _MOST_LANGUAGES = 200
 _MOST_KINDS = 6
 _SHOWN = 60  # characters of a text in a sentence
+_SHOWN_NAMES = 5  # of raters in a sentence
 _MOST_METRICS = 50
 _MOST_SYSTEMS = 50
 _FEW_ROWS = 10
 _ROUNDING = 0.01
 _MOSTLY = 0.9  # of the rows have an id of their own, where a row is a text
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names in quotation marks, and how many more there are."""
+    return quoted(names[:_SHOWN_NAMES]) + (f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else "")
 
 
 def _holds_lists(column: SourceColumn) -> bool:

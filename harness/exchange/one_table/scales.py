@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -251,20 +251,43 @@ def _differ(
 ) -> str:
     column = judges[0].name if judges else "COLUMN"
     people, judge = _describe_scores(labelled), _describe_scores(judged)
-    ends = [text.replace(" to ", "..") for text in (judge, people)]
-    source, target = ends if all(".." in text for text in ends) else ("0..1", "1..5")
-    reversed_target = "..".join(reversed(target.split("..")))
     if column in {person.name for person in of_people}:  # rows of scores, which a recoding would change on both sides
         return (
             f"people and judge are on different scales of '{metric}'{stated}: people {people}, the judge {judge}, both in '{column}'; "
             "nothing says how one becomes the other: bring them to one scale in the table, or give people and judge a column each"
         )
+    say = "".join(f"--recode '{column}:{rules}'{condition}, or " for rules, condition in _list_recodings(labelled, judged))
+    leave_out = f", or leave the column out: --drop '{column}'" if len(judges) > 1 else ""
     return (
         f"people and judge are on different scales of '{metric}'{stated}: people {people}, the judge {judge} ('{column}'); nothing says "
-        f"how one becomes the other: say it, as in --recode '{column}:{source}={target}' if a high number means the same on both, "
-        f"--recode '{column}:{source}={reversed_target}' if it means the opposite, or --recode '{column}:yes=pass,no=fail', bring them to "
-        f"one scale in the table, or leave the column out: --drop '{column}'"
+        f"how one becomes the other: {f'say it, as in {say}' if say else ''}bring them to one scale in the table{leave_out}"
     )
+
+
+def _list_recodings(labelled: Counter[float | str], judged: Counter[float | str]) -> Iterator[tuple[str, str]]:
+    """Yield recodings of a judge's scores that give each of them a score of people, with the condition under which one is meant."""
+    numbers, judge_numbers = (sorted(score for score in scores if isinstance(score, float)) for scores in (labelled, judged))
+    points = [f"{number:g}" for number in numbers[:: max(len(numbers) - 1, 1)]] if not _are_words(labelled) else list(map(str, labelled))
+    points.sort(key=lambda point: _find_polarity(point) is False)  # the better one is first, or the lowest
+    if len(points) != 2 or _are_words(labelled) != all(isinstance(score, str) for score in labelled):
+        return
+    first, second = points
+    if _are_words(judged):
+        words = sorted(map(str, judged), key=lambda word: _find_polarity(word) is False)
+        if len(words) == 2 and not judge_numbers:
+            same = second if numbers else first
+            other = first if numbers else second
+            yield f"{words[0]}={same},{words[1]}={other}", f" if '{words[0]}' means '{same}'"
+            yield f"{words[0]}={other},{words[1]}={same}", f" if it means '{other}'"
+    elif len(judge_numbers) == len(judged):
+        low, high = judge_numbers[0], judge_numbers[-1]
+        if numbers:
+            yield f"{low:g}..{high:g}={first}..{second}", " if a high number means the same on both"
+            yield f"{low:g}..{high:g}={second}..{first}", " if it means the opposite"
+        elif low < high:
+            middle = next(number for number in judge_numbers if number > (low + high) / 2)
+            yield f"{middle:g}..{high:g}={first},{low:g}..{high:g}={second}", f" if high numbers mean '{first}'"
+            yield f"{middle:g}..{high:g}={second},{low:g}..{high:g}={first}", f" if they mean '{second}'"
 
 
 def _describe_scores(scores: Counter[float | str]) -> str:
