@@ -151,6 +151,6 @@ class CompareOptions(MeasureOptions, DecisionOptions):
     heading: ClassVar[str] = "output"
 
     judges: Annotated[tuple[str, ...] | None, Flag("--judge", "NAME")] = None
-    """only this judge; of a table, a column with a judge's scores, or a judge in its column of raters; panel/<file.toml> adds a panel; repeatable"""
+    """only this judge; of a table, a column of scores or a name of a rater; panel/<file.toml> adds a panel; repeatable"""
     decide: Annotated[Literal["verdicts", "full"], Flag(setting=True)] = "verdicts"
     """full: also calibration of confidences, and judges compared across languages"""
