@@ -142,12 +142,15 @@ def card_complaints(card: JudgeCard) -> Iterator[tuple[str, str]]:
         yield from ((key, message) for message in name_complaints(getattr(card, key), limit))
     if not any(name_complaints(card.title)):
         yield from (("title", message) for message in (*title_complaints(card.title), *active_complaints(card.title)))
+    for key in ("provider", "model"):
+        if not any(name_complaints(getattr(card, key), _NAME_LENGTHS[key])):
+            yield from ((key, message) for message in active_complaints(getattr(card, key)))
     for key in _LONG_TEXTS:
         yield from ((key, message) for message in active_complaints(getattr(card, key)))
     for key in _LONG_TEXTS:
         yield from ((key, message) for message in text_complaints(getattr(card, key), MAX_TEXT))
     for family in card.families:
-        yield from (("families", message) for message in name_complaints(family))
+        yield from (("families", message) for message in (list(name_complaints(family)) or active_complaints(family)))
     for key, value in card.settings.items():
         for text in (key, *(_texts_of_json(str(value)) if key == "body" else (str(value),))):
             yield from (("settings", message) for message in name_complaints(text))
