@@ -74,8 +74,10 @@ def normalised(text: str) -> str:
     """
     if text.isascii():  # nothing to compose, and no invisible character: texts in English are compared by the million
         return " ".join(text.split())
-    visible = "".join(c for c in text if unicodedata.category(c) != "Cf")  # first: one may stand between a letter and its accent
-    return " ".join(unicodedata.normalize("NFC", visible).split())
+    invisible = [ord(c) for c in set(text) if unicodedata.category(c) == "Cf"]  # first: one may stand between a letter and its accent
+    if invisible:
+        text = text.translate(dict.fromkeys(invisible))
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def normalised_id(text: str) -> str:

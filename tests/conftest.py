@@ -24,6 +24,8 @@ from harness.cli import main
 from harness.content import Library, specs
 from harness.content.problems import wrong_key
 from harness.judges import local as local_models
+from harness.prompts import templates
+from harness.prompts.prompt_spec import PromptSpec
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
@@ -105,7 +107,7 @@ def _closed_world(monkeypatch: pytest.MonkeyPatch) -> None:
 def _worked_out_once() -> Iterator[None]:
     """What most tests of a process ask for again is worked out once, and is the same each time.
 
-    The same TOML text is parsed, and looked through for wrong keys; the version of a package is read.
+    The same TOML text is parsed, and looked through for wrong keys; the version of a package is read; a prompt's template is rendered.
     """
     checked: dict[tuple[int, type], tuple[Any, Any]] = {}  # with the content, so that its id stays its own
 
@@ -115,9 +117,16 @@ def _worked_out_once() -> Iterator[None]:
             checked[key] = content, wrong_key(content, kind)
         return checked[key][1]
 
+    rendered: dict[str, templates.PromptTemplate] = {}
+    render = templates.render_template
+
+    def rendered_once(spec: PromptSpec) -> templates.PromptTemplate:
+        return rendered[spec.key] if spec.key in rendered else rendered.setdefault(spec.key, render(spec))
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tomllib, "loads", cache(tomllib.loads))
         patch.setattr(specs, "wrong_key", checked_once)
+        patch.setattr(templates, "render_template", rendered_once)
         patch.setattr(importlib.metadata, "version", cache(importlib.metadata.version))
         yield
 
