@@ -59,6 +59,12 @@ def test_the_documentation_alone_names_no_other_half(site: Path, doctrees: Path,
     assert done.returncode == 1 and "docs/docs/cli.html: ../../boards/index.html" in done.stdout  # of the whole site
 
 
+def test_every_document_is_in_a_part_of_the_contents(site: Path) -> None:
+    contents = (site / "docs" / "docs" / "index.html").read_text("utf-8")
+    names = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+    assert {name for name in names if f'href="{name}.html"' not in contents} == set()
+
+
 @pytest.mark.needs("chromium")
 def test_the_halves_lead_to_each_other(browser: Any, site: Path) -> None:
     with opened(browser, site / "docs" / "docs" / "cli.html", width=1440) as shown:

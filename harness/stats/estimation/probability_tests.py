@@ -154,13 +154,13 @@ class ConfidenceGap(NamedTuple):
         """Return the one-sided p of the hypothesis that the gap is `gap` or more: that of a share right of confidence - `gap` or less."""
         if not self.samples:
             return math.nan
-        return smallest_level(lambda alpha: all(confidence - gap <= sample.limits(alpha)[0] for confidence, sample in self.samples))
+        return smallest_level(lambda alpha: min(sample.limits(alpha)[0] - confidence for confidence, sample in self.samples) + gap)
 
     def p_above(self, gap: float) -> float:
         """Return the one-sided p of the hypothesis that the gap is `gap` or less."""
         if not self.samples:
             return math.nan
-        return smallest_level(lambda alpha: all(confidence - gap >= sample.limits(alpha)[1] for confidence, sample in self.samples))
+        return smallest_level(lambda alpha: min(confidence - sample.limits(alpha)[1] for confidence, sample in self.samples) - gap)
 
     def p_within(self, margin: float) -> float:
         """Return the p of the hypothesis that the gap is `margin` or more in size: the larger of two one-sided tests (TOST)."""

@@ -262,7 +262,7 @@ class _Fit:
         parts = [self.x[:, None]] if self.with_score else []
         parts += [self.further, by_language, by_language * self.x[:, None]]
         precision = [1 / sd**2 if sd else math.inf for sd in (sd_v, sd_u if self.with_score else 0.0)]
-        penalty = np.r_[np.zeros(len(self.effects) - 2 * self.languages), np.repeat(precision, self.languages)]
+        penalty = np.concatenate([np.zeros(len(self.effects) - 2 * self.languages), np.repeat(precision, self.languages)])
         columns = np.flatnonzero(np.isfinite(penalty))
         return np.concatenate(parts, axis=1)[:, columns], penalty[columns], columns
 
@@ -273,10 +273,10 @@ class _Fit:
         up_to = np.zeros((len(eta), len(cuts) + 2))
         up_to[:, -1] = 1.0
         up_to[:, 1:-1] = expit(cuts - eta[:, None])
-        return up_to, np.maximum(np.diff(up_to, axis=1), _LEAST_P)
+        return up_to, np.maximum(up_to[:, 1:] - up_to[:, :-1], _LEAST_P)
 
     def _loss(self, cuts: Floats, effects: Floats, design: Floats, penalty: Floats) -> float:
-        if (np.diff(cuts) <= 0).any():
+        if (cuts[1:] <= cuts[:-1]).any():
             return math.inf
         p = self._edges(cuts, design @ effects)[1]
         return float(penalty @ effects**2 / 2 - (self.counts * np.log(p)).sum())
@@ -288,7 +288,7 @@ class _Fit:
         ratio, square = n / p, n / p**2
         pull = ratio[:, :-1] - ratio[:, 1:]
         by_eta = (n * (up_to[:, 1:] + up_to[:, :-1] - 1)).sum(axis=1)
-        gradient = -np.r_[(spread * pull).sum(axis=0), by_eta @ design]
+        gradient = -np.concatenate([(spread * pull).sum(axis=0), by_eta @ design])
         gradient[m:] += penalty * effects
         hessian = np.empty((m + len(effects), m + len(effects)))
         main = spread * (1 - 2 * up_to[:, 1:-1]) * pull - spread**2 * (square[:, :-1] + square[:, 1:])
@@ -299,7 +299,7 @@ class _Fit:
         hessian[:m, m:] = -weighted.T @ design
         hessian[m:, :m] = hessian[:m, m:].T
         hessian[m:, m:] = (design * weighted.sum(axis=1)[:, None]).T @ design
-        hessian[np.diag_indices(len(hessian))] += np.r_[np.full(m, _RIDGE), penalty + _RIDGE]
+        hessian.flat[:: len(hessian) + 1] += _RIDGE + np.concatenate([np.zeros(m), penalty])
         return gradient, hessian
 
 

@@ -20,7 +20,7 @@ from harness.stats.intervals.intervals import clopper_pearson
 
 LEAST_FREEDOM = 10.0
 """Degrees of freedom that unequal groups are capped to have, at least."""
-_HALVINGS = 60
+_TOLERANCE = 1e-13  # of a p, relative
 _SMALLEST = 1e-12  # of a p: quantiles of the t distribution are not exact below
 
 
@@ -63,22 +63,25 @@ class ShareFound(NamedTuple):
 
     def p_above(self, bar: float, correlation: float = 0.0) -> float:
         """Return the smallest level at which the lower limit, with that `correlation`, reaches `bar`; 1 where it is above one half."""
-        return smallest_level(lambda alpha: self.lower(alpha, correlation) >= bar) if self.samples else 1.0
+        return smallest_level(lambda alpha: self.lower(alpha, correlation) - bar) if self.samples else 1.0
 
     def p_below(self, bar: float) -> float:
         """Return the smallest level at which the upper limit is at most `bar`; 1 where it is above one half."""
-        return smallest_level(lambda alpha: self.upper(alpha) <= bar) if self.samples else 1.0
+        return smallest_level(lambda alpha: bar - self.upper(alpha)) if self.samples else 1.0
 
 
-def smallest_level(passes: Callable[[float], bool]) -> float:
-    """Return the smallest level at which a limit passes, by bisection; 1 where it does not at one half."""
-    low, high = _SMALLEST, 0.5
-    if not passes(high):
+def smallest_level(excess: Callable[[float], float]) -> float:
+    """Return the smallest level at which a limit passes: where `excess`, which rises with the level, becomes 0; 1 where it is below 0 at
+    one half.
+    """
+    from scipy.optimize import brentq
+
+    low, high = math.log(_SMALLEST), math.log(0.5)  # levels differ by orders of magnitude
+    if excess(0.5) < 0:
         return 1.0
-    for _ in range(_HALVINGS):
-        middle = math.sqrt(low * high)  # levels differ by orders of magnitude
-        low, high = (low, middle) if passes(middle) else (middle, high)
-    return high
+    if excess(_SMALLEST) >= 0:
+        return _SMALLEST
+    return math.exp(brentq(lambda level: excess(math.exp(level)), low, high, xtol=_TOLERANCE))
 
 
 class EffectiveSample(NamedTuple):
@@ -106,9 +109,7 @@ class EffectiveSample(NamedTuple):
         elif self.n <= 1 or self.freedom <= 0:
             return 0.0, 1.0
         else:
-            level = (
-                min(1 - alpha, 1 - _SMALLEST) if alpha != 0.5 else 0.5 + 1e-6
-            )  # at one half both quantiles are 0; their ratio has a limit
+            level = min(max(1 - alpha, 0.5 + 1e-6), 1 - _SMALLEST)  # at one half both quantiles are 0; their ratio has a limit
             independent = min(self.independent, self.n / (1 + (self.group_size - 1) * correlation))
             size = min(independent * float(stdtrit(self.n - 1, level) / stdtrit(self.freedom, level)) ** 2, self.n)
         return clopper_pearson(self.share * size, size, alpha)
