@@ -24,6 +24,7 @@ class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     judging: frozenset[str]
     metadata: frozenset[str]
     facts: frozenset[str]
+    sureness: frozenset[str]
     places: frozenset[str]
     gold: frozenset[str]
     totals: frozenset[str]

@@ -671,10 +671,10 @@ def test_decisions_of_promptfoo_are_read(cli: Cli, tmp_path: Path) -> None:
     assert found["t0", "category"]["judge"] == "decisions/gpt-6-luna" and found["t1", "category"]["failure"] == "refused"
 
 
-def test_a_table_with_a_column_of_probabilities_a_class_is_read(cli: Cli, tmp_path: Path) -> None:
-    table = (
-        "item_id,judge,metric,p_fail,p_pass,output\na,j,ok,0.1,0.9,One.\nb,j,ok,0.5,0.5,Two.\nc,j,ok,0.9,0.9,Three.\nd,j,ok,,0.9,Four.\n"
-    )
+@pytest.mark.parametrize(("names", "sure", "even"), [("p_fail,p_pass", "0.1,0.9", "0.5,0.5"), ("P(fail),P(pass)", "10 %,90 %", "50,50")])
+def test_a_table_with_a_column_of_probabilities_a_class_is_read(cli: Cli, tmp_path: Path, names: str, sure: str, even: str) -> None:
+    rows = f"a,j,ok,{sure},One.\nb,j,ok,{even},Two.\nc,j,ok,0.9,0.9,Three.\nd,j,ok,,0.9,Four.\n"
+    table = f"item_id,judge,metric,{names},output\n{rows}"
     (tmp_path / "scores.csv").write_text(table, encoding="utf-8")
     done = cli(
         "import",

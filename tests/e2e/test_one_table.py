@@ -386,6 +386,94 @@ def test_rows_whose_probabilities_do_not_sum_to_1_are_counted(cli: Any) -> None:
     assert not done.code and "2 of 200 rows have no probabilities that sum to 1 (p_pass, p_fail)" in done.err
 
 
+def probabilities_alone(names: Sequence[str], whole: float = 1, count: int = 400) -> Rows:
+    """Return rows of a judge that gave no verdict: columns of these names with the probabilities of pass and of fail, or of pass alone."""
+    return [
+        {key: value for key, value in row.items() if not key.startswith("p_") and key != "judge"}
+        | {name: round(whole * row[f"p_{word}"], 2) for name, word in zip(names, ("pass", "fail"), strict=False)}
+        for row in with_probabilities(pass_fail(count=count))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "whole"),
+    [
+        (("p_pass", "p_fail"), 1),
+        (("p_pass", "p_fail"), 100),
+        (("prob_pass", "prob_fail"), 1),
+        (("P(pass)", "P(fail)"), 1),
+        (("probs.pass", "probs.fail"), 1),
+        (("pass_prob", "fail_prob"), 1),
+        (("gpt-4o p_pass", "gpt-4o p_fail"), 1),
+        (("p_pass",), 1),
+        (("p_pass",), 100),
+    ],
+)
+def test_the_score_of_a_judge_that_gave_probabilities_alone_is_the_likeliest_class(cli: Any, names: tuple[str, ...], whole: float) -> None:
+    table = write("t.csv", probabilities_alone(names, whole))
+    done = cli("probabilities", table, "--json")
+    assert not done.code, done.err
+    [cell] = json.loads(done.out)["cells"]
+    assert (cell["verdict"], cell["n"]) == ("hold", 400)
+    assert cell["confidence"] == pytest.approx(0.95) and cell["right"] == pytest.approx(0.95)
+    judge = "gpt-4o" if names[0].startswith("gpt-4o") else "judge"
+    assert f"the score of '{judge}' is the likeliest class by {', '.join(names)}" in done.err
+    answer = read(cli, table)
+    assert {answer["roles"][name] for name in names} == {"probability"}
+    assert "Use it in English" in cli("compare", table).out
+    assert "Use it in English" in cli("start", table, "--yes").out and Path("t/judgments.jsonl").is_file()
+
+
+def test_percent_signs_levels_and_a_class_that_nobody_names_are_read(cli: Any) -> None:
+    signs = [row | {name: f"{row[name]:g} %" for name in ("p_pass", "p_fail")} for row in probabilities_alone(("p_pass", "p_fail"), 100)]
+    assert '"verdict": "hold"' in cli("probabilities", write("signs.csv", signs), "--json").out
+    levels = [
+        {"text": text(EN, k), "human": k % 5 + 1} | {f"prob_{level}": 0.8 if level == k % 5 + 1 else 0.05 for level in range(1, 6)}
+        for k in range(100)
+    ]
+    [cell] = json.loads(cli("probabilities", write("levels.csv", levels), "--json").out)["cells"]
+    assert cell["right"] == 1 and cell["confidence"] == pytest.approx(0.8)
+    third = [row | {"p_unsure": 0} for row in probabilities_alone(("p_pass", "p_fail"))]
+    table = write("third.csv", third)
+    assert "are not read: they are no probabilities of the classes of the scale (fail, pass); --scale states" in cli("compare", table).err
+    assert not cli("probabilities", table, "--scale", "fail,unsure,pass:best=pass").code
+
+
+def test_rows_without_a_likeliest_class_are_counted(cli: Any) -> None:
+    rows = probabilities_alone(("p_pass", "p_fail"))
+    rows[3] |= {"p_pass": 0.5, "p_fail": 0.5}
+    rows[8] |= {"p_pass": "-"}
+    done = cli("compare", write("t.csv", rows))
+    assert not done.code and "2 of 400 rows have no likeliest class" in done.err
+
+
+def test_a_confidence_beside_verdicts_is_the_probability_of_the_verdict(cli: Any) -> None:
+    rows = [
+        {key: value for key, value in row.items() if not key.startswith("p_")} | {"confidence": 0.95 - 0.001 * (k % 7)}
+        for k, row in enumerate(with_probabilities(pass_fail(count=400)))
+    ]
+    done = cli("probabilities", write("t.csv", rows), "--json")
+    assert not done.code, done.err
+    assert "'confidence' is read as the probability of the verdict in 'judge'" in done.err
+    [cell] = json.loads(done.out)["cells"]
+    assert cell["verdict"] == "hold" and cell["n"] == 400
+    assert "no probabilities are recorded" in cli("probabilities", write("t.csv", rows), "--drop", "confidence").err
+    unsure = [row | {"confidence": round(1 - row["confidence"], 3)} for row in rows]
+    assert "no probabilities are recorded" in cli("probabilities", write("u.csv", unsure)).err
+    of_person = [{"confidence": row.pop("confidence")} | row for row in rows]  # it stands at the beginning, far from the verdict
+    assert "no probabilities are recorded" in cli("probabilities", write("p.csv", of_person)).err
+
+
+def test_shares_of_people_are_no_judge(cli: Any) -> None:
+    rows = [
+        {key: value for key, value in row.items() if not key.startswith("p_") and key != "judge"}
+        | {"human p_pass": 0.75, "human p_fail": 0.25}
+        for row in with_probabilities(pass_fail())
+    ]
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 2 and "a judge's scores" in done.err
+
+
 def test_probabilities_beside_two_judges_belong_to_neither(cli: Any) -> None:
     table = write("t.csv", with_probabilities(pass_fail(), ("gpt-4o", "llama-3")))
     done = cli("compare", table)

@@ -216,7 +216,11 @@ def flat(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flattened
 
 
-PROBABILITY = "p_"  # begins the name of a column with a judge's probability of a class, as in p_pass
+_PROBABILITY = re.compile(
+    r"(?:(?P<judge>\S.*?)[\s./:_-]+)?(?:p|prob|probs|probability|probabilities)(?:[\s._:-]+(?P<word>\S.*)|\s*[(\[](?P<inside>.+)[)\]])",
+    re.IGNORECASE,
+)
+_PROBABILITY_LAST = re.compile(r"(?P<word>\S.*?)[\s._:-]+(?:prob|probability)", re.IGNORECASE)
 MOST_CLASSES = 11  # of a scale without a limit of classes: 0 to 10
 _TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in Latin letters; a Chinese character is as wide as two
 _LONGEST_CLASS = 40  # characters
@@ -240,6 +244,19 @@ def _forms_with_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the forms of `4 out of 5` and of `4 points`, in the languages of the words for cells."""
     between, behind = ("|".join(map(re.escape, words)) for words in (column_words().verdicts.out_of, column_words().verdicts.units))
     return re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{between})\s*(\d+)"), re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{behind})")
+
+
+def probability_class(name: str) -> tuple[str, str] | None:
+    """Return whose probability of which class a column holds by its name; the judge is empty where the name says none.
+
+    >>> [probability_class(name) for name in ("p_pass", "prob_1", "P(yes)", "gpt-4o p_pass", "probs.fail", "pass_prob")]
+    [('', 'pass'), ('', '1'), ('', 'yes'), ('gpt-4o', 'pass'), ('', 'fail'), ('', 'pass')]
+    >>> probability_class("comp_1")
+    """
+    if match := _PROBABILITY.fullmatch(name.strip()):
+        return match["judge"] or "", (match["word"] or match["inside"]).strip()
+    match = _PROBABILITY_LAST.fullmatch(name.strip())
+    return ("", match["word"]) if match else None
 
 
 @lru_cache(maxsize=1 << 16, typed=True)  # True is not 1

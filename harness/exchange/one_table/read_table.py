@@ -27,7 +27,6 @@ from harness.exchange.labels.read import KIND_BY_SUFFIX, read_source
 from harness.exchange.labels.spreadsheets import likely_encoding
 from harness.exchange.labels.table import (
     JUDGES_ALONE,
-    PROBABILITY,
     Record,
     SourceColumn,
     SourceTable,
@@ -43,7 +42,6 @@ from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles,
 from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns
 from harness.model import Item, Scale
 from harness.parse.language import UNDETERMINED, identify_language, other_language_of
-from harness.parse.probabilities import SUM_TOLERANCE
 from harness.text import normalised_id, one_line, person_key
 
 TASK = "texts"
@@ -67,7 +65,7 @@ class RecordReader:
 
     def __init__(self, table: SourceTable, columns: Sequence[SourceColumn], roles: TableRoles, options: TableOptions, name: str) -> None:
         self.table, self.roles, self.options, self.name = table, roles, options, name
-        self.columns = {column.name: column for column in columns}
+        self.columns = {column.name: column for column in (*columns, *roles.likeliest)}
         self.rows = len(table.records)
         self.notes: list[str] = list(roles.notes)
         self.metric_name = options.metric if options.metric and options.metric not in self.columns else METRIC
@@ -319,37 +317,41 @@ class RecordReader:
         self.columns[column.name] = replaced
         return replaced
 
-    def _read_probabilities(self, scores: Sequence[SideColumn], scales: Mapping[str, ReadScale]) -> list[str | None]:
-        """Return the judge's probabilities of all classes in each row, as JSON; None where they are none, with a note on how many."""
-        names = [name for name, role in self.roles.by_column.items() if role == "probability"]
-        judged = [score for score in scores if score.side == "judge"]
-        missing: list[str | None] = [None] * self.rows
-        if not names:
-            return missing
-        metric = (judged[0].metric or self.metric_name) if len(judged) == 1 and not self.roles.rows_are_scores else None
-        scale = scales.get(metric) if metric else None
-        classes = {name: cell_score(name.removeprefix(PROBABILITY)) for name in names}
-        points = {name: scale.points.get(score) for name, score in classes.items() if score is not None} if scale else {}
-        if scale is None or set(points.values()) != set(scale.scale.classes) or len(names) != len(scale.scale.classes):
-            self.notes.append(f"{', '.join(names)} are not read: they are no probabilities of the classes of one judge")
-            return missing
-        texts = list(missing)
-        for row, cells in enumerate(zip(*(self._read_cells(name) for name in names), strict=True)):
-            values = [cell_score(cell) if cell is not None else None for cell in cells]
-            stated = [value for value in values if isinstance(value, float)]
-            if len(stated) == len(names) and abs(sum(stated) - 1) <= SUM_TOLERANCE:
-                texts[row] = probabilities_text({str(points[name]): value for name, value in zip(names, stated, strict=True)})
-        if count := texts.count(None):
-            self.notes.append(f"{count} of {self.rows} rows have no probabilities that sum to 1 ({', '.join(names)})")
-        return texts
+    def _read_probabilities(self, scores: Sequence[SideColumn], scales: Mapping[str, ReadScale]) -> dict[str, list[str | None]]:
+        """Return a judge's probabilities of all classes in each row, as JSON, by its column of scores; with a note on rows without."""
+        read: dict[str, list[str | None]] = {}
+        for score in scores:
+            columns = self.roles.probabilities.get(score.column)
+            scale = scales.get(score.metric or self.metric_name)
+            if columns is None or scale is None:
+                continue
+            names, classes = ", ".join(columns.columns), scale.scale.classes
+            point_of = {cell_score(score): score for score in classes} | dict(scale.points)
+            points = [point_of.get(named) for named in columns.by_class]
+            if set(points) != set(classes) or len(points) != len(classes):
+                listed = scale.scale.describe() if scale.scale.kind == "interval" else ", ".join(map(str, classes))
+                self.notes.append(
+                    f"{names} are not read: they are no probabilities of the classes of the scale ({listed}); --scale states others"
+                )
+                continue
+            rows = columns.rows()
+            named_rows = [dict(zip(map(str, points), row.values(), strict=True)) if row else None for row in rows]
+            read[score.column] = [None if row is None else probabilities_text(row) for row in named_rows]
+            if count := read[score.column].count(None):
+                self.notes.append(f"{count} of {self.rows} rows have no probabilities that sum to 1 ({names})")
+        return read
 
     def _score_rows(
-        self, scores: Sequence[SideColumn], scales: Mapping[str, ReadScale], ids: Sequence[str], probabilities: Sequence[str | None]
+        self,
+        scores: Sequence[SideColumn],
+        scales: Mapping[str, ReadScale],
+        ids: Sequence[str],
+        probabilities: Mapping[str, list[str | None]],
     ) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
         """Return the columns of labels and of judgments. Raises ContentError with the places of people's cells that are no score."""
         labels: dict[str, list[Any]] = {name: [] for name in ("item_id", "annotator_id", "metric", "score")}
         judgments: dict[str, list[Any]] = {name: [] for name in ("item_id", "judge", "metric", "score")}
-        if any(probabilities):
+        if probabilities:
             judgments["probs"] = []
         people = list(dict.fromkeys(score.who for score in scores if score.side == "human"))
         names = {who: "person" if len(people) == 1 else f"person-{index}" for index, who in enumerate(people, start=1)}
@@ -372,7 +374,7 @@ class RecordReader:
                 if side == "judge":
                     judge = str(who[index]) if in_rows else score.who
                     row = (ids[index], judge, metric, str(cell) if point is None else point)
-                    row += (probabilities[index],) if "probs" in judgments else ()
+                    row += (probabilities[score.column][index] if score.column in probabilities else None,) if probabilities else ()
                 elif point is None:
                     described = scales[metric].scale.describe()
                     faults.append(f"{self.table.records[index].place(score.column)}: '{cell}' is not on the scale ({described})")

@@ -20,8 +20,8 @@ from harness.content.tags import language_named
 from harness.errors import UsageError
 from harness.exchange.labels.mapping import ITEM_KEYS
 from harness.exchange.labels.options import Role, TableOptions
-from harness.exchange.labels.table import MOST_CLASSES, PROBABILITY, SourceColumn, cell_score
-from harness.parse.probabilities import SUM_TOLERANCE
+from harness.exchange.labels.table import MOST_CLASSES, SourceColumn, cell_score
+from harness.exchange.one_table.probability_columns import ProbabilityColumns, find_probability_columns, probabilities_of_verdicts
 from harness.text import one_line, quoted
 
 Side = Literal["human", "judge"]
@@ -51,6 +51,8 @@ class TableRoles(msgspec.Struct, frozen=True):
         rater: the column that names who gave a row's scores.
         judges: the names in that column that are judges'.
         notes: sentences on columns that are set aside although they look like scores.
+        probabilities: the columns of probabilities, by the column with the scores of the judge whose they are.
+        likeliest: columns that are no part of the table: the likeliest class by a judge's probabilities, which is its score.
     """
 
     by_column: dict[str, Role]
@@ -60,6 +62,8 @@ class TableRoles(msgspec.Struct, frozen=True):
     rater: str | None = None
     judges: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    probabilities: dict[str, ProbabilityColumns] = {}
+    likeliest: tuple[SourceColumn, ...] = ()
 
     def first(self, role: Role) -> str | None:
         """Return the first column with a role."""
@@ -132,9 +136,15 @@ class RoleFinder:
             self.roles[options.language] = "language"
         if options.metric in self.columns:
             self.roles[options.metric] = "metric"
+        free = [column for name, column in self.columns.items() if self.roles.get(name) in (None, "judge") and column.filled]
+        found = find_probability_columns(free, list(self.columns.values()))
+        self.probabilities = [columns for columns in found if side_of(columns.judge) != "human"]
+        self.roles |= dict.fromkeys((name for columns in self.probabilities for name in columns.columns), "probability")
+        self.options = replace(options, judge=tuple(name for name in options.judge if self.roles[name] == "judge"))
 
     def find_all(self) -> TableRoles:
         """Return the roles. Raises UsageError for a column of scores that nothing explains, and where a side has no scores."""
+        likeliest = () if self._has_judge_scores() else tuple(map(self._add_likeliest, self.probabilities))
         self._set_aside()
         self._find_languages_and_texts()
         self._find_places_in_groups()
@@ -153,10 +163,15 @@ class RoleFinder:
             self._refuse_one_side({column.side for column in scores})
             self._refuse_repeated_texts()
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
-        return TableRoles(by_column, tuple(scores), self._name_texts(), kind, rater, judges, tuple(self.notes))
+        probabilities = self._assign_probabilities(scores)
+        by_column |= dict.fromkeys((name for columns in probabilities.values() for name in columns.columns), "probability")
+        return TableRoles(by_column, tuple(scores), self._name_texts(), kind, rater, judges, tuple(self.notes), probabilities, likeliest)
 
     def has_judge(self) -> bool:
-        """Return whether a column of scores, or the name of somebody who gave scores, is a judge's."""
+        """Return whether a column of scores or of probabilities, or the name of somebody who gave scores, is a judge's."""
+        return bool(self.probabilities) or self._has_judge_scores()
+
+    def _has_judge_scores(self) -> bool:
         if self.options.judge or "judge" in self.rater_sides.values():
             return True
         words, columns = column_words(), [column for column in self.columns.values() if column.name not in self.roles and column.filled]
@@ -214,7 +229,6 @@ class RoleFinder:
     def _set_aside(self) -> None:
         """Set aside what is about raters or the task, and what raters wrote."""
         words = column_words()
-        self.roles |= dict.fromkeys(self._find_probabilities(), "probability")
         for column in self._list_free():
             parts = set(name_parts(column.name))
             if column.nested:
@@ -230,15 +244,49 @@ class RoleFinder:
             elif parts & words.metadata and not column.is_text and not self._is_kind(column):
                 self.roles[column.name] = "unused"
 
-    def _find_probabilities(self) -> list[str]:
-        """Return the columns with a judge's probability of each class, such as p_pass and p_fail: in nearly every row they sum to 1."""
-        free = [column for column in self._list_free() if column.name.startswith(PROBABILITY)]
-        if len(free) < 2 or not all(isinstance(score, float) and 0 <= score <= 1 for column in free for score in column.scores):
-            return []
-        rows = [row for row in zip(*(column.cells for column in free), strict=True) if None not in row]
-        sums = [sum(float(cell_score(cell) or 0) for cell in row) for row in rows]
-        fitting = sum(abs(total - 1) <= SUM_TOLERANCE for total in sums)
-        return [column.name for column in free] if fitting and fitting > _MOSTLY * len(sums) else []
+    def _add_likeliest(self, columns: ProbabilityColumns) -> SourceColumn:
+        """Add the column of the likeliest class, which is the score of a judge that gave probabilities alone."""
+        name = columns.judge or "judge"
+        while name in self.columns:
+            name += "_likeliest"
+        self.columns[name] = added = SourceColumn(name, columns.likeliest())
+        self.options = replace(self.options, judge=(*self.options.judge, name))
+        self.notes.append(f"the score of '{name}' is the likeliest class by {', '.join(columns.columns)}")
+        if tied := len(added.cells) - added.filled:
+            self.notes.append(
+                f"{tied} of {len(added.cells)} rows have no likeliest class: two are as likely, or the probabilities are no whole"
+            )
+        return added
+
+    def _assign_probabilities(self, scores: Sequence[SideColumn]) -> dict[str, ProbabilityColumns]:
+        """Return the columns of probabilities by the judge's column whose they are: the only judge, or the one that their names name.
+
+        A confidence that stands beside the verdicts of the only judge is the probability of the verdict, if there are two.
+        """
+        judges = [] if any(self.roles.get(score.column) == "score" for score in scores) else [s for s in scores if s.side == "judge"]
+        assigned: dict[str, ProbabilityColumns] = {}
+        for columns in self.probabilities:
+            named = [score for score in judges if columns.judge and set(name_parts(columns.judge)) <= set(name_parts(score.column))]
+            of_judge = named or (judges if not columns.judge or len(self.probabilities) == 1 else [])
+            if len(of_judge) == 1:
+                assigned.setdefault(of_judge[0].column, columns)
+            else:
+                self.notes.append(f"{', '.join(columns.columns)} are not read: they are no probabilities of the classes of one judge")
+        if self.probabilities or len(judges) != 1:
+            return assigned
+        [judge] = judges
+        verdicts, names = self.columns[judge.column], list(self.columns)
+        people = (self.columns[score.column].scores for score in scores if score.side == "human" and score.metric == judge.metric)
+        classes = sorted({*verdicts.scores, *(score for of_person in people for score in of_person)}, key=str)
+        sure = [column for name, column in self.columns.items() if {*name_parts(name)} & column_words().sureness]
+        for column in sure if len(classes) == 2 else ():
+            beside = side_of(column.name) == "judge" or names.index(column.name) == names.index(judge.column) + 1
+            if self.roles.get(column.name, "unused") != "unused" or column.name in self.options.drop or not beside:
+                continue
+            if of_verdicts := probabilities_of_verdicts(column, verdicts, classes):
+                self.notes.append(f"'{column.name}' is read as the probability of the verdict in '{judge.column}'")
+                return {judge.column: of_verdicts}
+        return assigned
 
     def _has_pair(self, column: SourceColumn) -> bool:
         """Return whether another column of words is the same of the other text of a pair, as model_a is of model_b."""

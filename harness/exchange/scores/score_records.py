@@ -23,9 +23,10 @@ import msgspec
 from harness.content.tags import suggest
 from harness.conversations import ASSISTANT, Turn, transcript, turn_of
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.table import PROBABILITY, SourceTable, flat, is_blank
+from harness.exchange.labels.table import SourceTable, flat, is_blank, probability_class
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows, joined_ids
 from harness.model import Failure
+from harness.parse.probabilities import SUM_TOLERANCE
 from harness.text import quoted
 
 _MLFLOW_SESSION = "mlflow.trace.session"
@@ -341,7 +342,11 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
             )
             if probabilities and is_blank(score.value) and not score.human:
                 # A cell that is no number stays as it is, and is then no probability.
-                decision = {"probs": {name: _number(row.get(column)) for name, column in probabilities.items()}}
+                probs = {name: _number(row.get(column)) for name, column in probabilities.items()}
+                percentages = [p for p in probs.values() if isinstance(p, (int, float))]
+                if len(percentages) == len(probs) and max(percentages) > 1 and abs(sum(percentages) / 100 - 1) <= SUM_TOLERANCE:
+                    probs = {name: p / 100 for name, p in probs.items()}
+                decision = {"probs": probs}
                 score = msgspec.structs.replace(score, decision=decision, failure=_read_failure(1, row.get(names.error)))
             scores.append(score if metric is None else msgspec.structs.replace(score, metric=metric))
     all_fields = {name for _, row in counted for name in row}
@@ -373,13 +378,14 @@ def _require_fields(names: RecordNames, fields: Collection[str], options: ReadOp
 
 def _find_probability_columns(fields: Iterable[str]) -> dict[str, str]:
     """Return the columns that hold the probability of a class, such as `p_pass` and `p_fail`, by class; none without two of them."""
-    columns = {name.removeprefix(PROBABILITY): name for name in fields if name.startswith(PROBABILITY) and name != PROBABILITY}
+    named = {name: probability_class(name) for name in fields}
+    columns = {of_class[1]: name for name, of_class in named.items() if of_class is not None and not of_class[0]}
     return columns if len(columns) > 1 else {}
 
 
 def _number(cell: Any) -> Any:
     try:
-        return float(cell) if isinstance(cell, str) else cell
+        return float(cell.strip().removesuffix("%")) if isinstance(cell, str) else cell
     except ValueError:
         return cell
 
