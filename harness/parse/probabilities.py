@@ -39,6 +39,39 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members if len(members) == len(pairs) else _Repeated(pairs)
 
 
+def _load(text: str) -> Any:
+    """Return a JSON text as objects; one with a repeated name is a `_Repeated`. Raises ValueError and RecursionError."""
+    if "\\" not in text:
+        try:
+            data = _decode(text)
+        except (msgspec.MsgspecError, RecursionError):
+            return json.loads(text, object_pairs_hook=_make_object)
+        # This decoder is fast, but keeps only the last member of a name. No name was repeated if the objects have all that the text has.
+        if _count_names(data) == len(_NAME_ENDS.findall(text)):
+            return data
+    return json.loads(text, object_pairs_hook=_make_object)
+
+
+_decode = msgspec.json.Decoder().decode
+_NAME_ENDS = re.compile(r'"\s*:')
+
+
+def _count_names(data: Any) -> int:
+    """Count the names of members, as deep as answers have them; fewer than there are where they are deeper."""
+    answers = data if type(data) is list else [data, *data.values()] if type(data) is dict else []
+    count = 0
+    for answer in answers:
+        if type(answer) is dict:
+            count += len(answer)
+            if answer is not data:
+                for member in answer.values():
+                    if type(member) is list:
+                        count += sum([len(option) for option in member if type(option) is dict])
+                    elif type(member) is dict:
+                        count += len(member)
+    return count
+
+
 def read_decisions(text: str, scales: Mapping[str, Scale], variant: Variant) -> dict[str, Reading]:
     """Return the reading of each metric's answer: the likeliest class, with the probabilities of all.
 
@@ -53,7 +86,7 @@ def read_decisions(text: str, scales: Mapping[str, Scale], variant: Variant) -> 
     if not text.strip():
         return dict.fromkeys(scales, Reading(None, Failure.MISSING, None, None))
     try:
-        data = json.loads(text, object_pairs_hook=_make_object)
+        data = _load(text)
     except (ValueError, RecursionError):
         return dict.fromkeys(scales, Reading(None, Failure.NOT_JSON, None, None))
     # The answers by the name of their question. Those of a list without names are in the order of the questions.
@@ -135,7 +168,7 @@ def _read(answers: Sequence[Any], scale: Scale, variant: Variant) -> Reading:
     total = math.fsum(options.values())
     if len(options) != len(names) or abs(total - 1) > SUM_TOLERANCE:
         return _make_failed(Failure.BAD_PROBABILITIES, answers)
-    order = names if question.bands or not scale.classes else tuple(map(str, scale.classes))
+    order = names if question.bands or not scale.classes or scale.classes == question.scores else tuple(map(str, scale.classes))
     probs = {name: options[name] / total for name in order}
     largest = max(options.values())
     likeliest = [name for name in order if options[name] == largest]
@@ -154,27 +187,25 @@ def _read_probabilities(answer: Mapping[str, Any], question: TypedQuestion) -> d
     """Return the probability of each option by its name; empty if one stands twice, is of no option, or is no probability."""
     names, by_class = question.names, answer.get("probs")
     listed = by_class if by_class is not None else answer.get("probabilities")
-    by_key: Mapping[Any, str] = dict(zip(names, names, strict=True))
-    stated: Sequence[tuple[Any, Any]] = ()
-    if isinstance(listed, _Repeated):
-        return {}
-    if isinstance(listed, dict):
-        stated = tuple(listed.items())
+    by_key: Mapping[Any, str] = question.name_of
+    stated: Iterable[tuple[Any, Any]] = ()
+    if type(listed) is dict:
+        stated = listed.items()
         if question.kind == "levels" and by_class is None:
             by_key = {str(number): name for number, name in enumerate(names)}
-    elif isinstance(listed, list):
-        if not all(isinstance(option, dict) and not isinstance(option, _Repeated) for option in listed):
+    elif type(listed) is list:
+        if any(type(option) is not dict for option in listed):
             return {}
         stated = [(option.get("value"), option.get("probability")) for option in listed]
         if question.kind == "levels":
-            by_key = dict(enumerate(names))
-    elif question.kind == "statement":
+            by_key = question.name_at
+    elif question.kind == "statement" and not isinstance(listed, _Repeated):
         true: Any = answer.get("noul", answer.get("probability"))
         stated = ((names[0], 1 - true), (names[1], true)) if _is_probability(true) else ()
     probabilities: dict[str, float] = {}
     for key, p in stated:
-        name = by_key.get(key) if type(key) in (str, int) else None
-        if name is None or name in probabilities or not _is_probability(p):
+        name = by_key.get(key) if type(key) is str or type(key) is int else None
+        if name is None or name in probabilities or not ((type(p) is float or type(p) is int) and 0 <= p <= 1):
             return {}
         probabilities[name] = float(p)
     return probabilities

@@ -5,7 +5,7 @@ The scale of the metric decides, so that an answer is read as it was asked. What
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -16,7 +16,7 @@ from harness.model import MOST_LEVELS, Scale, Score, Variant
 _TRUE = ("yes", "true")  # names of a class for which a statement is true, whichever class is the best one
 
 
-class TypedQuestion(msgspec.Struct, frozen=True):
+class TypedQuestion(msgspec.Struct, frozen=True, dict=True):
     """A question by its kind. `scores` are those of the options in the order in which they are asked; of a statement: false, true.
 
     `bands` are the ends of the part of the scale that each option stands for, where it stands for more than its score.
@@ -26,10 +26,20 @@ class TypedQuestion(msgspec.Struct, frozen=True):
     scores: tuple[Score, ...]
     bands: tuple[tuple[Score, Score], ...] = ()
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Return the scores as text, as choices and labels of levels name them."""
         return tuple(map(str, self.scores))
+
+    @cached_property
+    def name_of(self) -> dict[str, str]:
+        """Return the names by themselves, as answers that name their options have them."""
+        return dict(zip(self.names, self.names, strict=True))
+
+    @cached_property
+    def name_at(self) -> dict[int, str]:
+        """Return the names by their place, as levels are numbered."""
+        return dict(enumerate(self.names))
 
 
 def typed_question(scale: Scale, variant: Variant) -> TypedQuestion:
