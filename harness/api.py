@@ -30,7 +30,7 @@ from harness.correction.correct import correct as correct_numbers
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
 from harness.correction.probabilities import Probabilities
 from harness.correction.probabilities import probabilities as believed_probabilities
-from harness.data import Dataset, load_folder
+from harness.data.dataset import Dataset, load_folder
 from harness.data.folders import located
 from harness.decide.options import CompareOptions, DecisionOptions
 from harness.errors import MissingData, UsageError

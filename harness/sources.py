@@ -12,7 +12,7 @@ import msgspec
 
 from harness.content import Library
 from harness.content.tags import suggest
-from harness.data import Dataset, load_folder
+from harness.data.dataset import Dataset, load_folder
 from harness.data.folders import located
 from harness.decide.options import CompareOptions, DecisionOptions
 from harness.errors import UsageError

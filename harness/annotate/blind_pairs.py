@@ -16,8 +16,7 @@ import msgspec
 from harness.content import Library, Task
 from harness.content.specs import Pack, read_spec
 from harness.content.tags import choose_from
-from harness.data import Dataset
-from harness.data.dataset import load_bundled_pack
+from harness.data.dataset import Dataset, load_bundled_pack
 from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.model import Item

@@ -30,23 +30,17 @@ from harness.model import Item
 from harness.options import RESAMPLES
 from harness.parse.language import MIN_LETTERS, identify_language, known_languages
 from harness.signature import ComparisonSignature
-from harness.stats import (
-    RARE,
-    cell_statistics,
-    cohen_kappa,
-    distribution_of_labels,
-    estimate,
-    human_statistics,
-    intervals,
-    proportion_interval,
-    rarest_expected,
-    tabulate,
-    undefined_by_scale,
-)
+from harness.stats.agreement.agreement import cohen_kappa
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.agreement.correlation import score_correlation
+from harness.stats.agreement.describe import RARE, distribution_of_labels, rarest_expected
 from harness.stats.agreement.variance_components import eta_squared
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.catalogue import cell_statistics, human_statistics, undefined_by_scale
+from harness.stats.core.rows import tabulate
+from harness.stats.core.statistic import estimate
+from harness.stats.intervals.bootstrap import intervals
+from harness.stats.intervals.intervals import proportion_interval
 from harness.text import short_repr
 
 SCHEMA_VERSION = 1

@@ -36,7 +36,7 @@ from harness.content import Library
 from harness.content.problems import duplicates
 from harness.content.specs import ExitQuestion, ExitQuestions, read_spec
 from harness.content.tags import choose_from, english_name, suggest
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
 from harness.exchange.labels.sections import Selection, TaskSection, make_sections, selected_items
 from harness.model import Item, Scale, Score

@@ -35,8 +35,7 @@ from harness.annotate.page_results import (
 from harness.annotate.reviews import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
 from harness.content import Library
 from harness.content.specs import LabelMapping
-from harness.data import Dataset, load_bundled, load_folder
-from harness.data.dataset import read_back, rubric_scales
+from harness.data.dataset import Dataset, load_bundled, load_folder, read_back, rubric_scales
 from harness.data.folders import data_toml, locked_folder, write_folder
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.importing import ImportSummary, RefusedRow

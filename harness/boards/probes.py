@@ -23,7 +23,7 @@ from harness.boards.examined_submission import ScoredSubmission
 from harness.boards.standings import ranking_input
 from harness.boards.submission_files import REPLIES, ReplyRow, decode_row, read_lines
 from harness.content import Board
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.judges import traits_of
 from harness.measure.ranking import gains_over
 from harness.runs import Prepared

@@ -17,7 +17,7 @@ import numpy as np
 
 from harness.boards.card import JudgeCard, quote
 from harness.content.specs import BoardData
-from harness.data import load_folder
+from harness.data.dataset import load_folder
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.model import Failure, JudgeIdentity, Query

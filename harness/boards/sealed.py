@@ -23,7 +23,7 @@ from harness.content import Board, Library
 from harness.content.canary import LABELS, MAX_BYTES, holds_canary, new_canary, sealed_file_problem
 from harness.content.library import item_files
 from harness.content.specs import BoardData, Sealed
-from harness.data import Dataset, load_bundled
+from harness.data.dataset import Dataset, load_bundled
 from harness.data.folders import write_folder
 from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import ContentError, UsageError, unreadable

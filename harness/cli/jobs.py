@@ -27,8 +27,7 @@ from harness.cli.commands.studies_and_jobs import (
 from harness.cli.dry_run import spending
 from harness.cli.streams import print_json
 from harness.content import Library
-from harness.data import load_folder
-from harness.data.dataset import card_of_folder
+from harness.data.dataset import card_of_folder, load_folder
 from harness.data.folders import located
 from harness.engines.batch_engine import states_of
 from harness.engines.batch_submission import is_file, is_open

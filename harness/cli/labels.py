@@ -31,7 +31,7 @@ from harness.cli.output import ended, facts_of, print_result, print_summary
 from harness.cli.streams import print_json
 from harness.content import Library
 from harness.correction import labels_budget
-from harness.data import load_bundled, load_folder
+from harness.data.dataset import load_bundled, load_folder
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
 from harness.exchange.labels.importing import import_labels

@@ -23,7 +23,7 @@ from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
-    from harness.data import Dataset
+    from harness.data.dataset import Dataset
     from harness.data.judgments import Judgments
     from harness.exchange.scores.external_scores import Reasons
     from harness.runs import RunResult

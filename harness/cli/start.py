@@ -18,8 +18,7 @@ from harness.cli.output import ended, facts_of, print_summary
 from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.content.tags import choose_from
-from harness.data import load_folder
-from harness.data.dataset import rubric_scales
+from harness.data.dataset import load_folder, rubric_scales
 from harness.errors import UsageError
 from harness.exchange.labels.columns_of_source import with_people_apart
 from harness.exchange.labels.importing import ImportSummary, import_labels

@@ -20,8 +20,8 @@ from harness.measure.compare import JudgedTables, Recording, align
 from harness.measure.item_table import ItemTable, item_tables, total_answers
 from harness.measure.options import MeasureOptions
 from harness.model import CONDITION
-from harness.stats import Acceptance, acceptance_threshold
 from harness.stats.core.arrays import Floats
+from harness.stats.estimation.acceptance import Acceptance, acceptance_threshold
 
 _NAMED = 3  # languages and metrics that a sentence names
 NO_CONFIDENCE = (

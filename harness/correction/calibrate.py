@@ -25,12 +25,13 @@ from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED, Annotators, MeasureOptions
 from harness.model import JudgeCondition
-from harness.stats import group_folds, holm
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.estimation.calibration import group_folds
 from harness.stats.estimation.map_quality import Gap, brier_losses, brier_parts, gain_test, gap_best_worst, mean_calibration_error
 from harness.stats.estimation.score_maps import isotonic_points
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import MIN_GROUPS, t_quantile
+from harness.stats.intervals.multiplicity import holm
 
 FOLDS, ALPHA, LEAST_GROUPS, CHANCE_DRAWS = 5, 0.05, 20, 20_000
 Advice = Literal["use the map", "leave the scores as they are", "refused: the map falls", "too few groups"]

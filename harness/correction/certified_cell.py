@@ -21,9 +21,9 @@ from harness.decide.rule import VerdictName
 from harness.errors import CertificateError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.judged_table import JudgedTable
 from harness.model import Basis, JudgeCondition, ProbabilityVerdict, Scale, Score
-from harness.stats import LabelledSpread, LabelledSummary, correct_with_summary
 from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.estimation.calibration import Platt
+from harness.stats.estimation.prediction_powered import LabelledSpread, LabelledSummary, correct_with_summary
 
 AGAIN = "make a new certificate with 'harness certify'"
 _ROUNDING = 1e-9

@@ -42,9 +42,15 @@ from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.options import part_of
 from harness.row_files import sha256_of
 from harness.runs import RunProtocol
-from harness.stats import LabelledSummary, enough_labels, summarise_labelled
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS, SHARE_FREEDOM
+from harness.stats.estimation.prediction_powered import (
+    MIN_LABELLED_GROUPS,
+    MIN_LABELS,
+    SHARE_FREEDOM,
+    LabelledSummary,
+    enough_labels,
+    summarise_labelled,
+)
 from harness.stats.intervals.cluster_mean import cluster_mean
 
 NOT_RANDOM = "the labelled texts are not declared to be a random sample (sampling in data.toml)"

@@ -33,9 +33,9 @@ from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import as_text, item_key, means_by
 from harness.measure.options import Annotators, MeasureOptions
 from harness.model import CELL, Score
-from harness.stats import corrected_shares, prediction_powered_class_shares, rogan_gladen
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.estimation.misclassification import INDISTINCT, few_labels
+from harness.stats.estimation.misclassification import INDISTINCT, corrected_shares, few_labels, rogan_gladen
+from harness.stats.estimation.prediction_powered import prediction_powered_class_shares
 
 BIAS_UNKNOWN = (
     "The judge alone is the mean of its scores: its bias is unknown, and its interval does not cover the bias. The labels alone and the "

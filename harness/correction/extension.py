@@ -27,7 +27,8 @@ from harness.measure.compare import Recording, align
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import as_text, item_key
 from harness.measure.options import Annotators, MeasureOptions
-from harness.stats import correct_with_summary, holm
+from harness.stats.estimation.prediction_powered import correct_with_summary
+from harness.stats.intervals.multiplicity import holm
 from harness.stats.intervals.noninferiority import LEAST_GROUPS, TransportTest, transport
 
 Outcome = Literal["extended", "refused", "more labels"]

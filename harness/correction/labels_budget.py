@@ -17,7 +17,7 @@ from harness.content.tags import choose_from
 from harness.correction.cell_results import CellResults, KeyedRow, UnreadCells, refuse_unread
 from harness.correction.mean_estimates import NewLanguage, new_languages
 from harness.correction.options import LabelBudgetOptions, SampleOptions
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
@@ -31,10 +31,10 @@ from harness.measure.item_table import count_all_answers, item_tables
 from harness.measure.options import MeasureOptions
 from harness.model import BY_PEOPLE, Item, Scale, Score
 from harness.options import part_of
-from harness.stats import items_for_wilson, wilson
 from harness.stats.core.arrays import ShapeError
 from harness.stats.estimation.labels_needed import (
     first_labels,
+    items_for_wilson,
     neyman_allocation,
     proportional_allocation,
     stratified_variance,
@@ -42,6 +42,7 @@ from harness.stats.estimation.labels_needed import (
     whole_labels,
 )
 from harness.stats.intervals.cluster_mean import ClusterMean
+from harness.stats.intervals.intervals import wilson
 
 NO_AGREEMENT = "no text has an aggregate of labels"
 NOT_NATIVE = "labels are not native"

@@ -17,9 +17,16 @@ from numpy.typing import NDArray
 from harness.correction.cell_results import KeyedRow, over_languages
 from harness.measure.item_table import ItemTable
 from harness.model import Score
-from harness.stats import combine_estimates, prediction_powered_mean, prediction_powered_weighted
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS, PredictionPowered, share_interval
+from harness.stats.estimation.prediction_powered import (
+    MIN_LABELLED_GROUPS,
+    MIN_LABELS,
+    PredictionPowered,
+    combine_estimates,
+    prediction_powered_mean,
+    prediction_powered_weighted,
+    share_interval,
+)
 from harness.stats.estimation.shrinkage import (
     farthest,
     floored_between,

@@ -25,30 +25,27 @@ from harness.measure.label_counts import numbers
 from harness.measure.options import MeasureOptions
 from harness.model import ProbabilityVerdict
 from harness.parse.probabilities import SUM_TOLERANCE
-from harness.stats import (
-    Interval,
-    acceptance_threshold,
-    calibration_error,
-    group_folds,
-    holm,
-    item_credits,
-    meta_analysis,
-    proportion_interval,
-    reliability_curve,
-)
 from harness.stats.agreement.agreement import share_left_out
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.statistic import item_credits
+from harness.stats.estimation.acceptance import acceptance_threshold
 from harness.stats.estimation.calibration import (
     Skill,
+    calibration_error,
     frequencies_elsewhere,
+    group_folds,
     least_brier,
     log_losses,
     next_person,
+    reliability_curve,
     skill,
     squared_calibration_error,
 )
 from harness.stats.estimation.map_quality import brier_losses
 from harness.stats.estimation.probability_tests import CalibrationTests, Refit, calibration_tests, refit, texts_needed
+from harness.stats.estimation.shrinkage import meta_analysis
+from harness.stats.intervals.intervals import Interval, proportion_interval
+from harness.stats.intervals.multiplicity import holm
 from harness.stats.intervals.recall_bar import share_found
 
 HOLD, REFITTED, DO_NOT_HOLD, TOO_FEW = PROBABILITY_VERDICTS = get_args(ProbabilityVerdict)

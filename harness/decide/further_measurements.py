@@ -13,11 +13,12 @@ from harness.decide.options import DecisionOptions
 from harness.measure.compare import JudgedTables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.model import CellKey
-from harness.stats import holm, paired_difference
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.shrinkage import meta_analysis
 from harness.stats.intervals.intervals import proportion_interval
 from harness.stats.intervals.judge_tests import judge_tests
+from harness.stats.intervals.multiplicity import holm
+from harness.stats.intervals.paired import paired_difference
 
 
 class LimitedNumber(NamedTuple):

@@ -23,21 +23,12 @@ from harness.measure.condition_rows import parallel_numbers, text_clusters
 from harness.measure.judged_table import JudgedTable, item_key, means_by
 from harness.measure.label_counts import Classes
 from harness.measure.options import MeasureOptions
-from harness.stats import (
-    RateComparison,
-    compare_rates,
-    differential_functioning,
-    meta_analysis,
-    mixed_components,
-    one_way_components,
-    parallel_consistency,
-    reliability,
-    two_way_components,
-)
+from harness.stats.agreement.variance_components import mixed_components, one_way_components, reliability, two_way_components
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.estimation.shrinkage import meta_analysis
 from harness.stats.intervals.cluster_mean import ClusterMean
 from harness.stats.intervals.intervals import TOO_FEW
-from harness.stats.languages import LARGE, NEGLIGIBLE
+from harness.stats.languages import LARGE, NEGLIGIBLE, RateComparison, compare_rates, differential_functioning, parallel_consistency
 
 LEAST_LANGUAGES = 5
 """Fewer languages have no common mean: only each of them is shown."""

@@ -43,9 +43,9 @@ from harness.measure.item_table import AnswerCounts
 from harness.measure.options import MeasureOptions
 from harness.measure.recordings import with_further_people
 from harness.model import BY_PEOPLE, SIDE, Basis
-from harness.stats import benjamini_yekutieli, holm
 from harness.stats.core.arrays import Floats, on_all_cores
 from harness.stats.intervals.judge_tests import Bounds, lower_bounds, stacked, upper_bounds
+from harness.stats.intervals.multiplicity import benjamini_yekutieli, holm
 
 _CELLS_AT_ONCE = 64
 

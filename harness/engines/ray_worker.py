@@ -19,7 +19,7 @@ from typing import Protocol, cast
 import msgspec
 
 from harness.asking import Limits, Settings
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.engines.budget import Budget, ends_waits
 from harness.engines.local import CallSession, ReplySink
 from harness.engines.work import CallSequence, JudgeOpening, JudgeWork, Progress, for_judge

@@ -30,8 +30,8 @@ from harness.measure.options import MeasureOptions
 from harness.model import Failure, JudgeCondition, Score, parse_variant
 from harness.prompts import is_english, load_own_prompt, load_own_rubric
 from harness.runs import Prepared, RunSpec
-from harness.stats import group_folds
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.estimation.calibration import group_folds
 
 _SUFFIX = "+calibrated"
 _FOLDS = 5

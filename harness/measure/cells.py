@@ -20,33 +20,27 @@ from harness.measure.label_counts import LEAST_FOR_GAIN, Classes
 from harness.measure.options import MeasureOptions
 from harness.measure.score_cells import NAMES as SCORE_NAMES
 from harness.measure.score_cells import NOT_CLASSES, NOT_INTERVAL, ScoreCells, ScoredCell
-from harness.stats import (
+from harness.stats.agreement.agreement import f1_of_pairs
+from harness.stats.agreement.describe import (
     LEVELS,
     RARE,
-    Difference,
     Distribution,
-    Estimated,
-    Interval,
-    Rows,
-    benjamini_yekutieli,
-    cell_statistics,
     coverage,
-    distinct_counts,
     distribution_by_agreement,
     distribution_of_judge,
     distribution_of_labels,
-    estimate,
-    intervals,
     rarest_expected,
-    tabulate_cells,
-    undefined_by_scale,
 )
-from harness.stats.agreement.agreement import f1_of_pairs
 from harness.stats.core.arrays import MANY_CELLS, Estimate, Estimates, Floats, Ints
+from harness.stats.core.catalogue import cell_statistics, undefined_by_scale
 from harness.stats.core.groups import relative_weights
+from harness.stats.core.rows import Rows, distinct_counts, tabulate_cells
+from harness.stats.core.statistic import Estimated, estimate
 from harness.stats.estimation.labels_needed import gain_over_simple_sample
-from harness.stats.intervals.bootstrap import intervals_on_all_cores
-from harness.stats.intervals.paired import DifferenceToTest, difference_to_test, tested_differences
+from harness.stats.intervals.bootstrap import intervals, intervals_on_all_cores
+from harness.stats.intervals.intervals import Interval
+from harness.stats.intervals.multiplicity import benjamini_yekutieli
+from harness.stats.intervals.paired import Difference, DifferenceToTest, difference_to_test, tested_differences
 
 BASELINE = "majority"
 HYPOTHESIS = (

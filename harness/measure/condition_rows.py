@@ -14,9 +14,12 @@ from harness.measure.cells import bounds, number
 from harness.measure.judged_table import KEYS, JudgedTable
 from harness.measure.options import POOLED, Drawing
 from harness.model import CONDITION
-from harness.stats import Difference, Estimated, Interval, benjamini_yekutieli, mean_interval, paired_difference, proportion_interval
 from harness.stats.agreement.agreement import NO_JUDGED_PAIR
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.statistic import Estimated
+from harness.stats.intervals.intervals import Interval, mean_interval, proportion_interval
+from harness.stats.intervals.multiplicity import benjamini_yekutieli
+from harness.stats.intervals.paired import Difference, paired_difference
 
 Row = dict[str, Any]
 LEVELS = (("language", "metric"), ("language", "task", "metric"), ("language",), ("task",), ("metric",))

@@ -19,16 +19,18 @@ from harness.measure.label_counts import LabelCounts, numbers
 from harness.measure.options import MeasureOptions
 from harness.measure.score_cells import NO_SEGMENT_KEY, NOT_CLASSES, WITHIN, source_texts
 from harness.model import CONDITION
-from harness.stats import MarginTest, benjamini_yekutieli, mcnemar, paired_difference, stuart_maxwell, system_correlation
 from harness.stats.agreement.concordance import joined_groups
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.agreement.correlation import correlation_difference, mean_of_segments, segment_correlations
+from harness.stats.agreement.describe import MarginTest, mcnemar, stuart_maxwell
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.core.arrays import undefined as not_defined
 from harness.stats.core.catalogue import NO_ORDER
 from harness.stats.core.statistic import Estimated
 from harness.stats.intervals.intervals import no_interval
-from harness.stats.ranking import soft_pairwise_accuracy
+from harness.stats.intervals.multiplicity import benjamini_yekutieli
+from harness.stats.intervals.paired import paired_difference
+from harness.stats.ranking import soft_pairwise_accuracy, system_correlation
 
 HYPOTHESIS = (
     "H0: both agree with the annotators' aggregate equally often, on the same items, failures counted as wrong; two-sided. "

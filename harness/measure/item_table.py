@@ -23,8 +23,8 @@ from harness.judges import traits_of
 from harness.measure.judged_table import JudgedTable, means_by
 from harness.measure.label_counts import STRATUM, Classes, LabelCounts, numbers, stated_probabilities
 from harness.model import LONGEST_EXCERPT, Item, JudgeCondition
-from harness.stats import aggregate_counts
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.rows import aggregate_counts
 from harness.text import one_line
 
 

@@ -34,9 +34,11 @@ from harness.measure.label_counts import Classes, Design, LabelCounts, classes_o
 from harness.measure.options import ALWAYS, POOLED, Drawing, Level, MeasureOptions, annotators_needed
 from harness.model import CELL, CONDITION, Failure, JudgeCondition, plainness
 from harness.offensive import hides_texts, looks_like_text
-from harness.stats import LEVELS, agreement_level, commonest, item_credits
 from harness.stats.agreement.agreement import share_of_pairs
+from harness.stats.agreement.describe import LEVELS, agreement_level
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.statistic import item_credits
+from harness.stats.intervals.paired import commonest
 
 KEYS = ("language", "task", "metric", *CONDITION)
 ITEM_KEYS = ("language", "task", "system", "group")

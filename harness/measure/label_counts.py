@@ -18,10 +18,10 @@ from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.measure.options import Annotators, Rule, Standardise
 from harness.model import Scale, Score
-from harness.stats import aggregate_counts, count_long, distinct_counts
 from harness.stats.agreement.describe import Direction
 from harness.stats.agreement.variance_components import SingleScoreError, standardised
 from harness.stats.core.arrays import Floats, Ints, Kind
+from harness.stats.core.rows import aggregate_counts, count_long, distinct_counts
 
 
 @dataclass(frozen=True)

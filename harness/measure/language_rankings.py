@@ -12,8 +12,8 @@ import numpy as np
 from harness.measure.judged_table import JudgedTable
 from harness.measure.label_counts import numbers
 from harness.model import plainness
-from harness.stats import holm
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.multiplicity import holm
 
 LEAST_GROUPS = 8  # independent texts of a language
 DRAWS = 1000

@@ -35,20 +35,13 @@ from harness.measure.score_ranking import (
     score_tables,
 )
 from harness.model import BY_PEOPLE, Failure
-from harness.stats import (
-    Ranks,
-    commonest,
-    estimate,
-    human_statistics,
-    item_credits,
-    judge_statistics,
-    mean_interval,
-    paired_difference,
-    proportion_interval,
-    rank_judges,
-    tabulate,
-)
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.catalogue import human_statistics, judge_statistics
+from harness.stats.core.rows import tabulate
+from harness.stats.core.statistic import estimate, item_credits
+from harness.stats.intervals.intervals import mean_interval, proportion_interval
+from harness.stats.intervals.paired import commonest, paired_difference
+from harness.stats.ranking import Ranks, rank_judges
 
 MAJORITY = "majority"
 FAILURES = tuple(str(kind) for kind in Failure)

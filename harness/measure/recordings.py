@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
-from harness.data import Dataset
 from harness.data.columns import NO_VALUE, CodedColumn, combination_ids
+from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
 from harness.errors import UsageError

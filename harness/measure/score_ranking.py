@@ -31,11 +31,11 @@ from harness.measure.judged_table import JudgedTable, item_key
 from harness.measure.label_counts import ItemScores, LabelCounts, classes_of, item_scores, numbers
 from harness.measure.options import POOLED, MeasureOptions, Standardise
 from harness.measure.score_cells import ScoreCells, source_texts
-from harness.stats import Ranks, rank_judges
 from harness.stats.agreement.concordance import joined_groups, ordering_credits
 from harness.stats.agreement.correlation import mean_of_segments
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW
+from harness.stats.ranking import Ranks, rank_judges
 
 Pair = tuple[float, float]
 

@@ -15,8 +15,10 @@ from harness.measure.judged_table import OUTCOMES, RIGHT, WRONG, JudgedTable, me
 from harness.measure.label_counts import numbers
 from harness.measure.options import MeasureOptions
 from harness.model import CONDITION, ConditionRow, Scale, Score
-from harness.stats import Difference, Retest, paired_difference, reliability_curve, retest
+from harness.stats.agreement.variance_components import Retest, retest
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.estimation.calibration import reliability_curve
+from harness.stats.intervals.paired import Difference, paired_difference
 
 OVERALL = ("language", *CONDITION)
 HYPOTHESIS = (

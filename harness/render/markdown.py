@@ -13,7 +13,7 @@ import msgspec
 from harness.boards.probes import Finding
 from harness.boards.standings import Standings
 from harness.content.tags import both_names
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.decide.verdicts import Verdict
 from harness.exchange.scores.exports import HubTable, split_name
 from harness.measure.options import POOLED

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from harness.content.specs import DatasetCard
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.data.folders import how_to_get
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions

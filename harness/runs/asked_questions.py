@@ -9,7 +9,7 @@ from typing import Any
 from harness.content import Board, Library, Task
 from harness.content.specs import Rubric
 from harness.content.tags import choose_from
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.model import LEVELS, MOST_LEVELS, SAMPLING, Condition, JudgeIdentity, Scale, Variant, parse_variant

@@ -19,9 +19,8 @@ from harness.asking import Settings
 from harness.content import Library, Task
 from harness.content.specs import Asked, DatasetCard
 from harness.content.tags import resolve
-from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import with_our_names
-from harness.data.dataset import read_back
+from harness.data.dataset import Dataset, load_bundled, load_folder, read_back
 from harness.data.folders import data_toml, write_folder
 from harness.engines import JudgeOpening, check_engine
 from harness.errors import IncompleteRun, UsageError

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.content import Library
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.judges import traits_of
 from harness.model import (
     SAMPLING,

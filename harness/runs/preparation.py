@@ -15,8 +15,8 @@ import msgspec
 from harness.content import Board, Library
 from harness.content.library import item_files
 from harness.content.tags import choose_from, resolve
-from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_names
+from harness.data.dataset import Dataset, load_bundled, load_folder
 from harness.data.folders import located
 from harness.errors import ContentError, UsageError
 from harness.judges import traits_of

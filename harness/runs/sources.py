@@ -17,9 +17,8 @@ import numpy as np
 
 from harness.content import Board, Library
 from harness.content.specs import BoardData
-from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_names
-from harness.data.dataset import text_problems
+from harness.data.dataset import Dataset, load_bundled, load_folder, text_problems
 from harness.data.folders import fetched_folder, how_to_get, say_which_is_used
 from harness.errors import ContentError, MissingData, UsageError
 from harness.exchange.labels.records import fetch_folder

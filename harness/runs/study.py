@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from harness.content import Library
 from harness.content.tags import choose_from
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.model import Condition, Item
 from harness.plugins import load, registered

@@ -18,7 +18,7 @@ import msgspec
 
 from harness.content import Library, Task
 from harness.content.tags import choose_from, language_named
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.data.labels import Labels
 from harness.errors import StoreError, UsageError
 from harness.judges import traits_of

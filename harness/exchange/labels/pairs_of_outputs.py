@@ -17,8 +17,7 @@ from harness.content import Library, Task
 from harness.content.lexicons import lexicon_for
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
-from harness.data import Dataset
-from harness.data.dataset import read_back
+from harness.data.dataset import Dataset, read_back
 from harness.data.folders import data_toml, write_folder
 from harness.errors import UsageError
 from harness.model import Item

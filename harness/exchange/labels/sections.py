@@ -11,7 +11,7 @@ import msgspec
 from harness.content import Library
 from harness.content.specs import Criteria, Instructions, Rubric
 from harness.content.tags import choose_from, english_name, name_in, resolve
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.model import Item
 from harness.text import fill_placeholders

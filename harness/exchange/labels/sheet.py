@@ -21,7 +21,7 @@ from harness.content import Library
 from harness.content.lexicons import FALLBACK
 from harness.content.specs import Interface, Rubric
 from harness.content.tags import choose_from, english_name, likely_script
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.label_studio import interface, task_rows
 from harness.exchange.labels.sections import Selection, TaskSection, make_sections, rubric_in, section_in, selected_items

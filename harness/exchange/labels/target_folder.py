@@ -21,8 +21,7 @@ import msgspec
 from harness.content import Library, tags
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.conversations import as_text
-from harness.data import load_bundled, load_folder
-from harness.data.dataset import read_back, text_problems
+from harness.data.dataset import load_bundled, load_folder, read_back, text_problems
 from harness.data.folders import data_toml, located, locked_folder, table_file, write_folder
 from harness.errors import AccessError, ContentError, StoreError, UsageError, refuse_pipe
 from harness.exchange.labels.columns_of_source import NO_ITEM_ID, ColumnPlan, find_columns

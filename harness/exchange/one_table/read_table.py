@@ -15,9 +15,8 @@ from harness.content.column_words import column_words
 from harness.content.scale_text import parse_scale
 from harness.content.specs import DatasetCard
 from harness.content.tags import language_named, tag_of_cell
-from harness.data import Dataset
 from harness.data.columns import CodedColumn, Columns, checked_columns
-from harness.data.dataset import assemble
+from harness.data.dataset import Dataset, assemble
 from harness.data.judgments import NO_VARIANT, JudgmentRow, probabilities_text
 from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError, refuse_faults

@@ -16,9 +16,8 @@ import msgspec
 import numpy as np
 
 from harness.content import Library
-from harness.data import Dataset
 from harness.data.columns import NO_VALUE
-from harness.data.dataset import read_back
+from harness.data.dataset import Dataset, read_back
 from harness.data.folders import data_toml, write_folder
 from harness.data.judgments import Judgments
 from harness.errors import UsageError

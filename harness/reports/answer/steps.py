@@ -10,7 +10,7 @@ import msgspec
 
 from harness.content import Library
 from harness.content.tags import english_name
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.parts import NextStep
 from harness.reports.answer.words import easiest, nobody_to_compare, place_of, second_person_texts, style_of, texts_of

@@ -18,9 +18,10 @@ from harness.model import SAMPLING
 from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, of_answers, q_value, tests_shown
 from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by, variant_of
 from harness.reports.tables.columns import COEFFICIENT, COUNT_OR_BLANK, Column
-from harness.stats import bootstrap_from_sums, tau_within
+from harness.stats.agreement.concordance import tau_within
 from harness.stats.agreement.correlation import pearson_of_moments
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.statistic import bootstrap_from_sums
 
 LENGTH_LEVELS = (("language", "metric"), ("language", "task", "metric"))
 LENGTH_HYPOTHESIS = (

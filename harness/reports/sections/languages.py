@@ -47,10 +47,11 @@ from harness.reports.tables.columns import (
 )
 from harness.reports.tables.columns import Row as ReadRow
 from harness.reports.tables.numbers import coefficient, counted, percent
-from harness.stats import meta_analysis, paired_difference
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.estimation.shrinkage import meta_analysis
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import MIN_GROUPS
+from harness.stats.intervals.paired import paired_difference
 
 RANKINGS_NOTE = (
     "agreement: the mean share of a text's annotators who gave the judge's score, of numbers the closeness to their mean; unread answers "

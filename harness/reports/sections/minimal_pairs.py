@@ -30,8 +30,8 @@ from harness.reports.tables.columns import COEFFICIENT, COUNT_OR_BLANK, SHARE, T
 from harness.reports.tables.columns import Row as ReadRow
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
 from harness.reports.tables.text_table import key_text, varying_keys
-from harness.stats import logit_rise
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.regression import logit_rise
 from harness.text import terminal_safe
 
 LEVELS: tuple[tuple[str, ...], ...] = (("language", "metric"), ("language",), ("metric",), ())

@@ -16,8 +16,9 @@ from harness.measure.condition_rows import Row, new_row, put_number, put_share, 
 from harness.measure.options import Drawing, MeasureOptions
 from harness.reports.sections.section import FEW_NAMES, JudgmentsWithItems, Section, SectionNumbers, SectionTable, range_by_language
 from harness.reports.tables.columns import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
-from harness.stats import BradleyTerry, Interval, bradley_terry
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.intervals import Interval
+from harness.stats.ranking import BradleyTerry, bradley_terry
 from harness.text import terminal_safe
 
 LEVELS = (("language", "metric"), ("language", "task", "metric"), ("metric",))

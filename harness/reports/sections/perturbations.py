@@ -17,8 +17,8 @@ from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers,
 from harness.reports.tables.columns import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.columns import Row as ReadRow
 from harness.reports.tables.numbers import two_digits
-from harness.stats import superiority
 from harness.stats.core.arrays import Ints
+from harness.stats.intervals.paired import superiority
 
 INJECT = "inject"
 _SHOULD = {-1: "fall", 0: "stay", 1: "rise", None: ""}

@@ -32,8 +32,11 @@ from harness.reports.sections.section import (
     tests_shown,
 )
 from harness.reports.tables.columns import CLASS_SHARES, COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
-from harness.stats import best_on_other_folds, difference_from_best, distinct_counts, entropy_bits, group_folds, paired_difference
+from harness.stats.agreement.describe import entropy_bits
 from harness.stats.core.arrays import Ints
+from harness.stats.core.rows import distinct_counts
+from harness.stats.estimation.calibration import group_folds
+from harness.stats.intervals.paired import best_on_other_folds, difference_from_best, paired_difference
 
 CONSISTENCY_LEVELS = (("language",), ("language", "metric"))
 QUESTION = ("metric", *CONDITION, "order")

@@ -46,12 +46,13 @@ from harness.reports.sections.section import (
     tests_shown,
 )
 from harness.reports.tables.columns import COEFFICIENT, COUNT_OR_BLANK, NUMBER, POINTS, PROBABILITY, SHARE, Column, TableName, columns_in
-from harness.stats import page_falling, paired_difference, slope
 from harness.stats.agreement.concordance import joined_groups
 from harness.stats.agreement.correlation import mean_of_segments, score_correlation, segment_correlations
 from harness.stats.core.arrays import Ints
 from harness.stats.core.statistic import Estimated
 from harness.stats.intervals.intervals import no_interval
+from harness.stats.intervals.paired import paired_difference
+from harness.stats.intervals.regression import page_falling, slope
 
 SAME = ("metric", "judge", *SAMPLING, "order", "repeat")
 """The keys in which two answers must be equal to differ in the variant only."""

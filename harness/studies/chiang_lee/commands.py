@@ -20,8 +20,7 @@ from harness.cli.streams import print_json
 from harness.content import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from, resolve
-from harness.data import load_bundled
-from harness.data.dataset import read_back
+from harness.data.dataset import load_bundled, read_back
 from harness.data.folders import data_toml, write_folder
 from harness.errors import UsageError
 from harness.measure.options import MeasureOptions

@@ -36,12 +36,14 @@ from harness.reports.sections.section import (
 from harness.reports.tables.columns import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column, metric_words
 from harness.reports.tables.columns import Row as ReadRow
 from harness.reports.tables.numbers import coefficient, counted
-from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
 from harness.stats.agreement.agreement import alpha_of_humans
-from harness.stats.agreement.correlation import score_correlation
+from harness.stats.agreement.correlation import kendall_tau, pearson, score_correlation
 from harness.stats.core.arrays import Floats, Ints, Kind
-from harness.stats.core.statistic import Estimated
+from harness.stats.core.rows import count_classes, tabulate
+from harness.stats.core.statistic import Estimated, estimate
+from harness.stats.intervals.bootstrap import intervals
 from harness.stats.intervals.intervals import no_interval, welch_test
+from harness.stats.intervals.paired import paired_difference
 from harness.studies.chiang_lee.study import STUDY
 
 _ALPHA = 0.05

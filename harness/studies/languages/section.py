@@ -19,8 +19,8 @@ from harness.model import SAMPLING
 from harness.reports.sections.section import Section, SectionNumbers, SectionTable, of_answers, q_value, tests_shown
 from harness.reports.sections.variants import variant_of
 from harness.reports.tables.columns import COUNT_OR_BLANK, PERCENT_OF_SCALE, Column
-from harness.stats import paired_difference
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.paired import paired_difference
 
 FACTORS = ("rubric", "item", "justification")
 INCOMPLETE = "no text has readable scores in all eight cells"

@@ -14,8 +14,8 @@ from harness.exchange.labels.pairs_of_outputs import COMPUTED, parallel_source
 from harness.measure.condition_rows import Row, new_row, put_difference, put_gap, put_number, with_q
 from harness.model import CONDITION, Item, JudgeCondition, Scale
 from harness.reports.sections.section import mean_of
-from harness.stats import paired_difference
 from harness.stats.intervals.intervals import welch_test
+from harness.stats.intervals.paired import paired_difference
 from harness.studies.self_preference.analysis import OwnComparison, Question
 from harness.studies.self_preference.study import PREFERENCE, RECOGNITION, SINGLE_METRICS
 from harness.text_measures import CONTROL_MEASURES

@@ -13,7 +13,7 @@ import msgspec
 
 from harness.content import Library
 from harness.content.lexicons import lexicon_for
-from harness.data import Dataset
+from harness.data.dataset import Dataset
 from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.exchange.labels.pairs_of_outputs import COMPUTED, make_pairs
