@@ -178,9 +178,21 @@ def new(arguments: NewContent) -> int:
     from harness.authoring import scaffold
 
     if arguments.kind == "gate":
-        from harness.cli.gate_and_watch import new_policy
+        from harness.gate.check import suggested_policy
+        from harness.row_files import write_atomic
+        from harness.sources import gated_source
 
-        return new_policy(arguments)
+        path = (arguments.into or Path()) / "gate.toml"
+        if path.exists():
+            raise UsageError(f"{path} exists; edit it, or choose another folder with --into")
+        policy = suggested_policy(gated_source(arguments.name, None, arguments.out))
+        write_atomic(path, policy.text)
+        print(path)
+        if policy.unproven:
+            first, more = ", ".join(policy.unproven[:3]), len(policy.unproven) - 3
+            cells = first + (f" and {more} more" if more > 0 else "")
+            print(f"harness: {arguments.name} does not hold the verdict that the policy asks for: {cells}", file=sys.stderr)
+        return 0
     # for content, the checkout around the current folder, or else the current folder
     around = None if arguments.kind in ("prompt", "interface") else checkout_around(Path.cwd())
     folder = arguments.into or (around if around is not None and around != Path.cwd() else Path())

@@ -1,4 +1,4 @@
-"""`harness gate`, `new gate` and `harness watch`: limits and certificates that are held against a judge again and again."""
+"""`harness gate` and `harness watch`: limits and certificates that are held against a judge again and again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from harness import api, sources
 from harness.cli.arguments import check_figure
-from harness.cli.commands.content_and_installation import NewContent
 from harness.cli.commands.use_scores import CheckWatch, Gate, WatchAdd, WatchDraw, WatchInit
 from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE, JUDGE, UsageError
 
@@ -46,23 +45,6 @@ def gate(arguments: Gate) -> int:
     if result.outcome == "inconclusive" and any(UNREAD in check.obstacles for check in result.checks):
         return JUDGE
     return {"pass": 0, "fail": GATE_FAILED, "inconclusive": GATE_INCONCLUSIVE}[result.outcome]
-
-
-def new_policy(arguments: NewContent) -> int:
-    from harness.gate.check import suggested_policy
-    from harness.row_files import write_atomic
-
-    path = (arguments.into or Path()) / "gate.toml"
-    if path.exists():
-        raise UsageError(f"{path} exists; edit it, or choose another folder with --into")
-    policy = suggested_policy(sources.gated_source(arguments.name, None, arguments.out))
-    write_atomic(path, policy.text)
-    print(path)
-    if policy.unproven:
-        first, more = ", ".join(policy.unproven[:3]), len(policy.unproven) - 3
-        where = first + (f" and {more} more" if more > 0 else "")
-        print(f"harness: {arguments.name} does not hold the verdict that the policy asks for: {where}", file=sys.stderr)
-    return 0
 
 
 def init(arguments: WatchInit) -> int:

@@ -116,7 +116,7 @@ def _make_row(batch: StoredBatch, at_provider: ProviderBatch | str | None) -> di
 
 
 def collect_batch(arguments: BatchCollect) -> int:
-    from harness.cli.run import Output, show
+    from harness.cli.output import RunOutput, show_run
     from harness.render.progress import TerminalWatcher
 
     name = arguments.run
@@ -129,7 +129,7 @@ def collect_batch(arguments: BatchCollect) -> int:
         name = runs[-1]
     settings = Settings(prices=arguments.pricing.prices)
     watcher = TerminalWatcher(assume_yes=True)
-    show(collect_batches(name, arguments.out, watcher, settings, arguments.addresses), Output(arguments.json))
+    show_run(collect_batches(name, arguments.out, watcher, settings, arguments.addresses), RunOutput(arguments.json))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What a command prints: one result as JSON or drawn, what was imported and refused, columns of text for lists in the terminal."""
+"""Prints what commands return: a result as JSON or drawn, the report of a run, what was imported and refused, columns of text for lists."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from harness.cli.streams import print_json
 from harness.errors import JUDGE
@@ -18,8 +18,11 @@ from harness.text import broken_command, terminal_safe
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from harness.decide.options import DecisionOptions
     from harness.decide.verdicts import Verdict
     from harness.exchange.labels.importing import ImportSummary
+    from harness.reports.run_report import Report
+    from harness.runs import RunResult
 
 _SHOWN = 20  # reasons on the screen; the file lists all refused rows
 _PLACES = 3  # of rows that were refused for one reason
@@ -65,6 +68,89 @@ def print_result(result: R, render: Callable[[R], RenderableType], *, as_json: b
         lines = [Text(terminal_safe(left_out.sentence())) for left_out in unread]
         show(lambda narrow: Group(*lines, render(result)), closing_line([result.signature], more=more))
     return JUDGE if any(left_out.of_all for left_out in unread) else 0
+
+
+# ---- runs
+
+
+class RunOutput(NamedTuple):
+    """The printed form of a report: JSON, or the terminal with more or less; `langs` are the only languages that are shown."""
+
+    as_json: bool = False
+    quiet: bool = False
+    by_task: bool = False
+    every: bool = False
+    notes: bool = False
+    langs: tuple[str, ...] = ()
+    wage: float | None = None
+
+
+def show_run(result: RunResult, output: RunOutput, decision: DecisionOptions | None = None) -> Report:
+    """Write the run's derived files, print its report (unless it is quiet) and return it; `decision` has the thresholds."""
+    from harness.api import report as make_report
+    from harness.render.files import write_files
+    from harness.render.runs import cost_sentences, language_cost_lines
+    from harness.render.terminal import dim_lines, print_report, print_sections, print_whole
+    from harness.reports.run_report import only_languages
+    from harness.row_files import to_json
+    from harness.runs import run_costs
+
+    report: Report = make_report(result, decision)
+    if writable := result.derived == result.folder:
+        write_files(result.folder, report)
+    report = only_languages(report, output.langs) if output.langs else report
+    if output.quiet:
+        return report
+    costs = run_costs(result, output.wage)
+    if output.as_json:
+        sys.stdout.write(to_json(report.as_json() | ({"costs": costs} if output.wage else {})))
+    elif result.prepared.data.sealed:
+        from harness.render.terminal import print_sealed
+
+        print_sealed(report)
+        print_sections(report.ablations)
+    else:
+        print_report(report, by_task=output.by_task, all_rows=output.every or output.by_task, notes=output.notes)
+        if output.by_task or result.protocol.texts.study:
+            print_sections(report.ablations)
+        if costs.people or costs.priced_on:
+            print_whole(lambda width: dim_lines(map(terminal_safe, (*cost_sentences(costs), *language_cost_lines(costs)))))
+    if not output.as_json:
+        if part := _describe_part_of_board(result):
+            print(f"\n{part}", file=sys.stderr)
+        files = f"files: {result.folder}" if writable else f"{result.folder} is read-only; its files were not updated"
+        print(f"\n{files}", file=sys.stderr)
+    return report
+
+
+def _describe_part_of_board(result: RunResult) -> str:
+    """Name the part of its board that a run did not ask about, so that nobody takes a part for the whole; empty where it is the whole."""
+    protocol = result.protocol
+    if not protocol.texts.board:
+        return ""
+    board = result.prepared.library.board(protocol.texts.board)
+    parts = {
+        "--metrics": _share(board.rubrics, protocol.questions.metrics, "metrics"),
+        "--tasks": _share(board.tasks, protocol.wording.tasks, "tasks"),
+        "--limit": f"at most {protocol.texts.limit} of the texts of each language and task" if protocol.texts.limit else "",
+    }
+    flags = [flag for flag, part in parts.items() if part]
+    if not flags:
+        return ""
+    return (
+        f"This is a part of the board: {' and '.join(filter(None, parts.values()))}. "
+        f"Without {' and '.join(flags)} the same command asks the rest, and nothing again."
+    )
+
+
+def _share(names: Collection[str], selected: Collection[str], kind: str) -> str:
+    """Such as `2 of its 5 metrics`; empty if all were asked about.
+
+    >>> _share(["a", "b", "c"], ["c"], "tasks")
+    '1 of its 3 tasks'
+    """
+    omitted = sum(name not in selected for name in names)
+    return f"{len(names) - omitted} of its {len(names)} {kind}" if omitted else ""
 
 
 # ---- imports

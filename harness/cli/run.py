@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,19 +15,18 @@ from harness.api import report as make_report
 from harness.asking import Settings
 from harness.cli.arguments import page_path
 from harness.cli.commands.find_out import Run, Runs, ShowReport
-from harness.cli.output import exit_code_of
+from harness.cli.output import RunOutput, exit_code_of, show_run
 from harness.cli.streams import print_json, told_warnings
 from harness.content import Library
 from harness.content.specs import BoardData
 from harness.data.asked_data import quality_of
 from harness.data.folders import data_home, how_to_get
-from harness.decide.options import DecisionOptions
 from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of
 from harness.offensive import refuse_in_repository
 from harness.options import flag_name
 from harness.reports.answer.build_answer import BoardVerdicts, answer_of_boards
-from harness.reports.run_report import Report, only_languages
+from harness.reports.run_report import Report
 from harness.row_files import to_json, to_toml, write_atomic
 from harness.runs import (
     RunResult,
@@ -42,7 +41,6 @@ from harness.runs import (
     prepare,
     price_for_engine,
     reopen,
-    run_costs,
     run_record,
     run_together,
 )
@@ -81,13 +79,13 @@ def run(arguments: Run) -> int:
         result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes, report_of=shows), settings)
     except IncompleteRun as err:
         if err.result is not None:  # show the answers first, then the error with what is missing
-            show(err.result, _read_output(arguments))
+            show_run(err.result, _read_output(arguments))
         raise
     # The flags are kept with the run, without addresses, which only the store knows. A folder that cannot be written is no error here.
     flags = {name: value for name, value in _list_flags(arguments).items() if name not in ("base_url", "out", "header")}
     with suppress(StoreError):
         write_atomic(result.folder / "spec.toml", to_toml(flags), private=True)
-    return exit_code_of(show(result, _read_output(arguments)).verdicts)
+    return exit_code_of(show_run(result, _read_output(arguments)).verdicts)
 
 
 _FROM_CERTIFICATE = ("judges", "variants", "temperatures", "top_ps", "repeats", "perturbations", "study")
@@ -171,7 +169,7 @@ def _run_collection(library: Library, spec: RunSpec, settings: Settings, argumen
         raise UsageError("\n         ".join(["no board can be asked:", *left_out]))
     done = run_together(asked_specs, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
     left_out += done.left_out
-    reports = {name: show(result, Output(quiet=True)) for name, result in done.results.items()}
+    reports = {name: show_run(result, RunOutput(quiet=True)) for name, result in done.results.items()}
     answer = answer_of_boards([board_verdicts(done.results[name], report) for name, report in reports.items()])
     if arguments.json:
         parts = {"title": collection.title, "answer": answer and answer.as_json()}
@@ -227,7 +225,7 @@ def report(arguments: ShowReport) -> int:
     quiet = arguments.html is not None or form is not None
     if arguments.langs and arguments.html is not None:
         raise UsageError("a page has all languages of its run, and a switch; leave out --langs or --html")
-    decided = show(result, _read_output(arguments, quiet=quiet, langs=arguments.langs or ()), arguments.decision)
+    decided = show_run(result, _read_output(arguments, quiet=quiet, langs=arguments.langs or ()), arguments.decision)
     if page := page_path(page_name, result.folder / "report.html"):
         from harness.render.html.report import report_page
 
@@ -259,84 +257,8 @@ def report(arguments: ShowReport) -> int:
     return exit_code_of(decided.verdicts)
 
 
-class Output(NamedTuple):
-    """The printed form of a report: JSON, or the terminal with more or less; `langs` are the only languages that are shown."""
-
-    as_json: bool = False
-    quiet: bool = False
-    by_task: bool = False
-    every: bool = False
-    notes: bool = False
-    langs: tuple[str, ...] = ()
-    wage: float | None = None
-
-
-def _read_output(arguments: Any, *, quiet: bool = False, langs: Sequence[str] = ()) -> Output:
-    return Output(arguments.json, quiet, arguments.by_task, arguments.all, arguments.notes, tuple(langs), arguments.wage)
-
-
-def show(result: RunResult, output: Output, decision: DecisionOptions | None = None) -> Report:
-    """Write the run's derived files, print its report (unless it is quiet) and return it; `decision` has the thresholds."""
-    from harness.render.files import write_files
-    from harness.render.runs import cost_sentences, language_cost_lines
-    from harness.render.terminal import dim_lines, print_report, print_sections, print_whole
-
-    report: Report = make_report(result, decision)
-    if writable := result.derived == result.folder:
-        write_files(result.folder, report)
-    report = only_languages(report, output.langs) if output.langs else report
-    if output.quiet:
-        return report
-    costs = run_costs(result, output.wage)
-    if output.as_json:
-        sys.stdout.write(to_json(report.as_json() | ({"costs": costs} if output.wage else {})))
-    elif result.prepared.data.sealed:
-        from harness.render.terminal import print_sealed
-
-        print_sealed(report)
-        print_sections(report.ablations)
-    else:
-        print_report(report, by_task=output.by_task, all_rows=output.every or output.by_task, notes=output.notes)
-        if output.by_task or result.protocol.texts.study:
-            print_sections(report.ablations)
-        if costs.people or costs.priced_on:
-            print_whole(lambda width: dim_lines(map(terminal_safe, (*cost_sentences(costs), *language_cost_lines(costs)))))
-    if not output.as_json:
-        if part := _describe_part_of_board(result):
-            print(f"\n{part}", file=sys.stderr)
-        files = f"files: {result.folder}" if writable else f"{result.folder} is read-only; its files were not updated"
-        print(f"\n{files}", file=sys.stderr)
-    return report
-
-
-def _describe_part_of_board(result: RunResult) -> str:
-    """Name the part of its board that a run did not ask about, so that nobody takes a part for the whole; empty where it is the whole."""
-    protocol = result.protocol
-    if not protocol.texts.board:
-        return ""
-    board = result.prepared.library.board(protocol.texts.board)
-    parts = {
-        "--metrics": _share(board.rubrics, protocol.questions.metrics, "metrics"),
-        "--tasks": _share(board.tasks, protocol.wording.tasks, "tasks"),
-        "--limit": f"at most {protocol.texts.limit} of the texts of each language and task" if protocol.texts.limit else "",
-    }
-    flags = [flag for flag, part in parts.items() if part]
-    if not flags:
-        return ""
-    return (
-        f"This is a part of the board: {' and '.join(filter(None, parts.values()))}. "
-        f"Without {' and '.join(flags)} the same command asks the rest, and nothing again."
-    )
-
-
-def _share(names: Collection[str], selected: Collection[str], kind: str) -> str:
-    """Such as `2 of its 5 metrics`; empty if all were asked about.
-
-    >>> _share(["a", "b", "c"], ["c"], "tasks")
-    '1 of its 3 tasks'
-    """
-    omitted = sum(name not in selected for name in names)
-    return f"{len(names) - omitted} of its {len(names)} {kind}" if omitted else ""
+def _read_output(arguments: Any, *, quiet: bool = False, langs: Sequence[str] = ()) -> RunOutput:
+    return RunOutput(arguments.json, quiet, arguments.by_task, arguments.all, arguments.notes, tuple(langs), arguments.wage)
 
 
 def runs(arguments: Runs) -> int:

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from harness.cli.arguments import ask_role, show_table
-from harness.cli.commands.find_out import Compare, Start
+from harness.cli.commands.find_out import Start
 from harness.cli.flags import read_flags
 from harness.cli.output import ended, facts_of, print_summary
 from harness.content import Library
@@ -126,7 +126,7 @@ def _state_questions(folder: Path, questions: Mapping[str, str]) -> None:
 
 def _answer(table: OneTable, to: Path, mapping: LabelMapping, arguments: Start) -> int:
     """Keep a table with a judge as a data folder, and show the answer: who has one needs no judge to be asked."""
-    from harness.cli.compare import compare
+    from harness.cli import function_of
 
     show_table(table)
     questions = _read_questions(arguments, Library(*arguments.content), table.data.scales)
@@ -134,7 +134,8 @@ def _answer(table: OneTable, to: Path, mapping: LabelMapping, arguments: Start) 
     msgspec.structs.replace(table.data, about=msgspec.structs.replace(table.data.about, **stated)).save(to)
     _state_questions(to, questions)
     _say(f"kept as the data folder {to}")
-    return compare(cast("Compare", read_flags("compare", [str(to), *(["--json"] if arguments.json else [])])))
+    compared = read_flags("compare", [str(to), *(["--json"] if arguments.json else [])])
+    return function_of(compared)(compared)
 
 
 def texts_of_table(source: Path, mapping: LabelMapping, library: Library) -> tuple[Path, dict[str, str]]:
