@@ -196,7 +196,7 @@ def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], board: Bo
         for sampling in samplings
         for perturbation in dict.fromkeys(perturbations)  # without words, a perturbation is the same for every segmenter
         for shown_source in dict.fromkeys(("none", *chosen.shown_sources))
-        for order in chosen.orders
+        for order in chosen.orders or ("forward",)
         if chosen.crossed or variant == variants[0] or sampling["temperature"] == temperatures[0]
     ]
     repeated = next((condition for condition in conditions if conditions.count(condition) > 1), None)
@@ -211,13 +211,14 @@ def refuse_unsuitable(spec: RunSpec, tasks: Sequence[Task], scales: Mapping[str,
         tasks = [task for task in tasks if task.is_pair]
         scales = {metric: scale for metric, scale in scales.items() if metric not in without_order}
     single = [task.id for task in tasks if not task.is_pair]
-    for is_requested, what in (("swapped" in spec.orders, "an order"), ("swapped" in spec.shown_sources, "sources that can be swapped")):
+    is_swapped = "swapped" in (spec.orders or ())
+    for is_requested, what in ((is_swapped, "an order"), ("swapped" in spec.shown_sources, "sources that can be swapped")):
         if is_requested and single:
             raise UsageError(
                 f"only pairs have {what}, and an item of '{single[0]}' has one text; choose pairs with --tasks, or leave it out"
             )
     without = [metric for metric, scale in scales.items() if not scale.swap]
-    if "swapped" in spec.orders and without:
+    if is_swapped and without:
         raise UsageError(
             f"the scale of '{without[0]}' does not say what its classes become when the texts change places; add a line such as "
             'swap = { A = "B", B = "A" } to its rubric, choose other metrics with --metrics, or leave out --order'

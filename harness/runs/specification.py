@@ -116,8 +116,8 @@ class ChosenConditions:
     """sampling temperatures (default: the board's)"""
     top_ps: Annotated[tuple[float | None, ...], Reads(top_ps), Flag("--top-p", "P[,P]")] = (None,)
     """nucleus sampling (default: the endpoint's default)"""
-    orders: Annotated[Orders, Flag("--order", "ORDER")] = ("forward",)
-    """of the two texts of a pair: forward, swapped, both"""
+    orders: Annotated[Orders | None, Flag("--order", "ORDER")] = None
+    """of the two texts of a pair: forward, swapped, both (default: forward)"""
     shown_sources: Annotated[ShownSources, Flag("--shown-source", "SOURCES")] = ()
     """also ask with the names of the systems in the texts' headings: correct, or swapped in a pair; correct,swapped"""
     perturbations: Annotated[tuple[str, ...], Flag("--perturb", "NAME[:DOSE,..]")] = ()

@@ -151,6 +151,21 @@ def test_a_judge_that_knows_and_prefers_its_own_texts(
     assert "Not asked: more vowels in ja (vowels cannot be counted in 'ja'" in words
 
 
+@pytest.mark.parametrize("question", ["authorship", "forced_preference"])
+def test_one_question_in_one_order_without_names(cli: Cli, endpoint: Any, own_texts: Path, tmp_path: Path, question: str) -> None:
+    """Flags take precedence over the study, also where they say what holds without it."""
+    endpoint.script = lambda request: answer_of_a_writer(endpoint, request)
+    asked = ("run", "--study", "self-preference", "--data", own_texts, "--judge", "openai/m-1", "--metrics", question, "--yes")
+    flags = ("--order", "forward", "--shown-source", "none", "--base-url", endpoint.url, "--out", tmp_path / "results")
+    done = cli(*asked, *flags)
+    assert done.code == 0, done.err
+    assert len(endpoint.requests) == 9  # pairs
+    assert cli("report", "--out", tmp_path / "results", "--html").code == 0
+    [page] = (tmp_path / "results").glob("runs/*/report.html")
+    text = page.read_text("utf-8")
+    assert "--order forward" in text and ("prefers its own texts" in text) == (question == "forced_preference")
+
+
 def test_a_tuned_judge_may_have_texts_of_its_own(cli: Cli, endpoint: Any, own_texts: Path, tmp_path: Path) -> None:
     """The data hold texts of both: the tuned judge is its own system, and stands against its earlier self."""
     endpoint.script = lambda request: answer_of_a_writer(endpoint, request)

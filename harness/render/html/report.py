@@ -222,8 +222,8 @@ def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
     for change in dict.fromkeys(condition.perturbation for condition in p.questions.conditions if condition.perturbation):
         yield from ("--perturb", change)
     orders = {condition.order for condition in p.questions.conditions}
-    if orders != {"forward"}:
-        yield from ("--order", "swapped" if len(orders) == 1 else "both")
+    if orders != {"forward"} or p.texts.study:  # a study may ask in both orders
+        yield from ("--order", "both" if len(orders) > 1 else orders.pop())
     if shown_sources := [
         source for source in dict.fromkeys(condition.shown_source for condition in p.questions.conditions) if source != "none"
     ]:

@@ -314,15 +314,22 @@ def compare_conditions(source: SectionInput) -> SectionNumbers | None:
     table = table.with_keys(**{name: getattr(table.judgments, name) for name in _SHOWN})
     rows = [row for name in _SHOWN for row in _changes(table, name)]
     clean = table.clean.take(table.clean.judgments.is_clean)
-    if not len(clean) or np.isnan(clean.hit[:]).all():
-        rows += [row for name in ("variant", *SAMPLING) for row in _changes(clean, name)]
+    question = clean.joint(("language", "metric"))
+    has_agreement = np.bincount(question, ~np.isnan(clean.hit[:]), minlength=1)[question] > 0
+    without_agreement = clean.take(~has_agreement)
+    for name in ("variant", *SAMPLING):  # agreement by variant and by temperature are sections of their own
+        rows += _changes(without_agreement if name in ("variant", "temperature") else clean, name)
     with_q(rows, "moved", lambda row: (row["axis"], level_of(row)))
     return section("Answers under another condition", rows, hypothesis=CHANGES_HYPOTHESIS)
 
 
 def _changes(table: JudgedTable, axis: str) -> Iterator[Row]:
-    """Yield the rows of one axis: each of its values beside the plainest one, which is none where there are answers without it."""
+    """Yield the rows of one axis: each of its values beside the plainest one, which is none where there are answers without it.
+
+    Changed texts and names of the systems are asked about together too: then each row says what else holds for both of its answers.
+    """
     column = table.column(axis)
+    crossed = tuple(name for name in _SHOWN if name != axis and axis in _SHOWN and len(set(table.column(name).codes.tolist())) > 1)
     codes = sorted(set(column.codes.tolist()))
     plainest = NO_VALUE if axis in _SHOWN else min(codes, default=NO_VALUE)
     base = np.flatnonzero(column.codes == plainest)
@@ -331,12 +338,15 @@ def _changes(table: JudgedTable, axis: str) -> Iterator[Row]:
             continue
         mine = np.flatnonzero(column.codes == code)
         partner = table.partners(mine, base, tuple(name for name in _SAME if name != axis))
-        for key, cell in cells_at(table.take(mine), SCORE_LEVELS):
+        for key, cell in cells_at(table.take(mine), SCORE_LEVELS, (*CONDITION, *crossed)):
             has_points = not np.isnan(table.points[mine[cell]]).all()
-            if (partner[cell] < 0).all() or (axis == "perturbation" and has_points):
+            if (partner[cell] < 0).all() or (axis == "perturbation" and has_points and key.get("shown_source") is None):
                 continue  # the section on perturbations has these
             value, against = (None if class_code == NO_VALUE else column.values[class_code] for class_code in (code, plainest))
+            both_with = {name: key.pop(name) for name in crossed}
             row = new_row(key, axis=axis, changed_to=_words(axis, value), changed_from=_words(axis, against))
+            if both_with:
+                row["both_with"] = ", ".join(_words(name, shared) for name, shared in both_with.items())
             put_moved(row, table, mine[cell], partner[cell])
             yield row
 
@@ -353,7 +363,7 @@ ANSWER_CHANGES = Section(
     "answer_changes",
     "Do answers change with the way of asking? Each condition is compared with the plainest one, on the same items.",
     tests_shown("moved", "kinder", "harsher"),
-    (SectionTable((*PAIRED_ANSWERS, *SCORE_CHANGE), keys=("changed_to", "changed_from"), levels=BY_METRIC),),
+    (SectionTable((*PAIRED_ANSWERS, *SCORE_CHANGE), keys=("changed_to", "changed_from", "both_with"), levels=BY_METRIC),),
     compare_conditions,
     needs_labels=False,
 )

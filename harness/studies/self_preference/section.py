@@ -44,8 +44,8 @@ _NEITHER = 0.5
 
 
 def open_page(section: SectionNumbers) -> Opening | None:
-    """Return the question, and a card for each judge and condition; None without a row about all systems."""
-    rows = [row for row in section.get("rows", ()) if row["source"] == ALL_SOURCES]
+    """Return the question, and a card for each judge and condition; None without a preference over all systems."""
+    rows = [row for row in section.get("rows", ()) if row["source"] == ALL_SOURCES and "preference" in row]
     if not rows:
         return None
     judges = list(dict.fromkeys(row["judge"] for row in rows))
@@ -59,7 +59,7 @@ def open_page(section: SectionNumbers) -> Opening | None:
         OpeningNumber(f"{row['judge']}: {what}", row[name], row[f"{name}_ci"], percent(row[name], row[f"{name}_ci"]), scale=scale)
         for row in pooled_rows[:_FEW_ROWS]
         for what, name in (("its own text is better", "preference"), ("it wrote this text", "recognition"))
-        if row[name] is not None
+        if row.get(name) is not None
     ]
     cards = []
     for row in pooled_rows[:_FEW_ROWS]:
@@ -67,13 +67,11 @@ def open_page(section: SectionNumbers) -> Opening | None:
         prefers = interval is not None and interval[0] > _NEITHER
         same = [other for other in pooled_rows if other["judge"] == row["judge"]]
         condition = f" ({condition_words(row, same)})" if len(same) > 1 else ""
-        better, written = percent(row["preference"], interval), percent(row["recognition"], row["recognition_ci"])
+        better = percent(row["preference"], interval)
+        as_written = f", and {percent(row['recognition'], row['recognition_ci'])} as the one that it wrote" if "recognition" in row else ""
         over = f"{'Over' if interval else 'Too few independent texts to test: over'} {counted(row['n'], 'pair')}"
         heading = f"{'' if prefers else 'Unknown whether '}{row['judge']}{condition} prefers its own texts"
-        text = (
-            f"{over} its own text gets {better} of the confidence as the better one, and {written} as the one that it wrote; "
-            f"{percent(_NEITHER)} favours neither."
-        )
+        text = f"{over} its own text gets {better} of the confidence as the better one{as_written}; {percent(_NEITHER)} favours neither."
         cards.append(Card("bad" if prefers else "open", heading, text))
     if len(pooled_rows) > _FEW_ROWS:
         further = f"{len(pooled_rows) - _FEW_ROWS} further conditions"

@@ -208,6 +208,40 @@ def test_with_labels_the_sections_on_agreement_have_them(find: Find, said: Said)
     assert "answer_changes" not in find(judgments, {f"i{n}": 1 for n in range(10)})
 
 
+def test_with_labels_the_values_of_top_p_are_compared(find: Find, the_row: TheRow, said: Said) -> None:
+    judgments = [said(f"i{n}", int(p > 0.5 and n < 4), top_p=p) for n in range(10) for p in (0.5, 0.9)]
+    row = the_row(find(judgments, {f"i{n}": 1 for n in range(10)})["answer_changes"]["rows"], axis="top_p")
+    assert (row["changed_to"], row["changed_from"], row["n"], row["moved"]) == ("top-p 0.9", "top-p 0.5", 10, 0.4)
+
+
+def test_a_metric_without_labels_has_numbers_beside_one_that_has_them(find: Find, the_row: TheRow, said: Said) -> None:
+    """The data hold labels of one metric alone: temperatures of the other one have no agreement, so their answers are compared."""
+    scales = {name: Scale(kind="ordinal", classes=(0, 1, 2), best=2) for name in ("m", "unlabelled")}
+    judgments = [said(f"i{n}", int(t), metric=metric, temperature=t) for n in range(10) for t in (0.0, 1.0) for metric in scales]
+    found = find(judgments, {f"i{n}": 1 for n in range(10)}, scales=scales)
+    row = the_row(found["answer_changes"]["rows"], metric="unlabelled")
+    assert (row["axis"], row["n"], row["moved"]) == ("temperature", 10, 1.0)
+    assert {row["metric"] for row in found["answer_changes"]["rows"]} == {"unlabelled"}
+    assert {row["metric"] for row in found["temperature"]["rows"] if row["language"] != "*"} >= {"m"}
+
+
+def test_names_in_headings_of_changed_texts_have_rows_of_their_own(find: Find, said: Said) -> None:
+    """Names move the score of unchanged texts up by one and leave that of changed ones, which fall by one where names are shown."""
+    scores = {(None, None): 0, ("correct", None): 1, (None, "typos:0.1"): 0, ("correct", "typos:0.1"): 0}
+    judgments = [
+        said(f"i{n}", score, shown_source=source, perturbation=perturbation)
+        for n in range(10)
+        for (source, perturbation), score in scores.items()
+    ]
+    rows = {(row["axis"], row["both_with"]): row for row in find(judgments)["answer_changes"]["rows"] if row["language"] != "*"}
+    moved = {key: (row["n"], row["moved"]) for key, row in rows.items()}
+    assert moved == {
+        ("shown_source", "unchanged text"): (10, 1.0),
+        ("shown_source", "typos:0.1"): (10, 0.0),
+        ("perturbation", "names of the systems"): (10, -1.0),
+    }
+
+
 def test_one_condition_has_no_change(find: Find, said: Said) -> None:
     assert "answer_changes" not in find([said(f"i{n}", 1) for n in range(10)])
 
