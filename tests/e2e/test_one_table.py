@@ -841,7 +841,7 @@ def test_labels_import_reads_headers_in_the_words_of_tables(cli: Any, header: Se
 
 def suggested_flags(sentence: str) -> list[list[str]]:
     """Return the flags that a sentence offers, with their values; those that stand side by side belong together."""
-    offers = re.findall(r"(?:--(?:human|judge|drop|recode|metric|id) '[^']+' ?)+", sentence)
+    offers = re.findall(r"(?:--(?:human|judge|drop|recode|scale|metric|id) '[^']+' ?)+", sentence)
     return [shlex.split(offer) for offer in offers]
 
 
@@ -935,3 +935,81 @@ def test_all_criteria_of_a_row_are_read(cli: Any) -> None:
     for number, row in enumerate(rows):
         row["adequacy_score"] = said(number, (1, 2, 3))
     assert {verdict["metric"] for verdict in read(cli, write("t.csv", rows))["verdicts"]} == {"fluency_score", "adequacy_score"}
+
+
+# What would give a wrong number is asked about or set aside by its structure
+
+
+def test_a_last_row_without_a_text_is_no_score_in_any_language(cli: Any) -> None:
+    rows: Rows = [{"номер": k, "ответ": text(EN, k), "эксперт": said(k, (1, 2, 3)), "модель": agreeing(k, (1, 2, 3))} for k in range(40)]
+    rows.append({"номер": "Итого", "ответ": "", "эксперт": 2.1, "модель": 1.9})
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 3 and "t.csv:42: this row has scores and alone has no text" in done.err
+
+
+def test_several_labels_in_a_cell_are_no_class(cli: Any) -> None:
+    labels = ("rude", "toxic", "rude;toxic", "toxic;rude", "ok")
+    rows: Rows = [{"text": text(EN, k), "human": said(k, labels), "judge": agreeing(k, labels)} for k in range(60)]
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 2 and "'human' holds several labels in a cell, such as 'rude;toxic'" in done.err
+    named = [row | {"human": said(k, ("yes; late", "no")), "judge": agreeing(k, ("yes; late", "no"))} for k, row in enumerate(rows)]
+    assert read(cli, write("t.csv", named))["verdicts"][0]["n_labelled"] == 60
+
+
+@pytest.mark.parametrize("scale", [(1, 2, 3, 4, 5), (0, 1), (0.5, 1.25, 2.5, 4.75)])
+def test_a_judge_whose_best_score_is_the_lowest_is_asked_about(cli: Any, scale: tuple[float, ...]) -> None:
+    low, high = min(scale), max(scale)
+    rows: Rows = [{"text": text(EN, k), "human": said(k, scale), "gpt": low + high - agreeing(k, scale)} for k in range(60)]
+    refused = cli("compare", write("t.csv", rows))
+    assert refused.code == 2 and "the scores of 'gpt' on 'rating' fall where people's rise" in refused.err
+    turned, as_it_is = suggested_flags(refused.err)
+    scores = {"turned": [agreeing(k, scale) for k in range(60)], "as it is": [row["gpt"] for row in rows]}
+    for flags, judged in zip((turned, as_it_is), scores.values(), strict=True):
+        [verdict] = read(cli, "t.csv", *flags)["verdicts"]
+        expected = sum(said(k, scale) == score for k, score in enumerate(judged)) / 60
+        assert verdict["right"] == pytest.approx(expected) or 1.25 in scale  # fractions are held against each other by distance
+        assert (verdict["correlation"] or 1) > 0 or flags is as_it_is
+
+
+def test_a_mean_of_people_is_no_second_person(cli: Any) -> None:
+    rows: Rows = [
+        {"text": text(EN, k), "expert": said(k, (1, 2, 3)), "crowd_mean": agreeing(k, (1, 1.5, 2, 3)), "llm": agreeing(k, (1, 2, 3))}
+        for k in range(60)
+    ]
+    refused = cli("compare", write("t.csv", rows))
+    assert refused.code == 2 and "'crowd_mean' seems to be made of several people's scores" in refused.err
+    assert [offer for offer in suggested_flags(refused.err) if cli("compare", "t.csv", *offer).code == 0] == suggested_flags(refused.err)
+    assert read(cli, "t.csv", "--drop", "crowd_mean")["verdicts"][0]["right"] == pytest.approx(56 / 60)
+
+
+def test_ids_that_stand_in_several_rows_are_groups(cli: Any) -> None:
+    rows: Rows = [{"id": k // 2, "text": text(EN, k), "human": said(k, "ab"), "judge": agreeing(k, "ab")} for k in range(120)]
+    answer = read(cli, write("t.csv", rows))
+    assert answer["roles"]["id"] == "group" and (answer["verdicts"][0]["n_labelled"], answer["verdicts"][0]["groups"]) == (120, 60)
+
+
+def test_short_questions_are_texts_and_no_ids(cli: Any) -> None:
+    rows: Rows = [
+        {"inputs.question": f"q{k}", "outputs.answer": text(EN, k), "human": said(k, "ab"), "judge": agreeing(k, "ab")} for k in range(60)
+    ]
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 0 and "text: outputs.answer (beside: inputs.question)" in done.err
+
+
+def test_short_chinese_sentences_are_texts_in_chinese(cli: Any) -> None:
+    sentences = ("第{}号列车清晨离开车站。", "食谱{}说面团要放置一个小时。", "图书馆{}星期一不开门。")
+    rows: Rows = [{"句子": sentences[k % 3].format(k), "人工": said(k, "ab"), "模型": agreeing(k, "ab")} for k in range(90)]
+    answer = read(cli, write("t.csv", rows))
+    assert answer["roles"]["句子"] == "text" and [verdict["language"] for verdict in answer["verdicts"]] == ["zh"]
+
+
+def test_scores_that_are_not_on_the_other_sides_scale_are_asked_about(cli: Any) -> None:
+    rows: Rows = [{"text": text(EN, k), "human": bool(k % 3), "एआई": int(k % 3 > 0)} for k in range(60)]
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 2 and "'एआई' holds scores, and nothing says who gave them" in done.err
+    assert cli("compare", "t.csv", "--judge", "एआई").code == 0
+    rounds = cli(
+        "compare", write("t.csv", [{"text": r["text"], "human_round1": said(k, "ab"), "gpt": said(k, "ab")} for k, r in enumerate(rows)])
+    )
+    assert rounds.code == 2 and "'human_round1' is set aside for its name; if it holds scores: --human 'human_round1'" in rounds.err
+    assert cli("compare", "t.csv", "--human", "human_round1").code == 0

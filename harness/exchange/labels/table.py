@@ -223,6 +223,7 @@ _PROBABILITY = re.compile(
 _PROBABILITY_LAST = re.compile(r"(?P<word>\S.*?)[\s._:-]+(?:prob|probability)", re.IGNORECASE)
 MOST_CLASSES = 11  # of a scale without a limit of classes: 0 to 10
 _TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in Latin letters; a Chinese character is as wide as two
+_FEW_WIDE = 8  # Chinese characters: names are shorter
 _LONGEST_CLASS = 40  # characters
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
 _WITH_MEANING = re.compile(r"(\d+)\s*(?:[-–—:=)]|\.\s|\()\s*\D.*")
@@ -358,7 +359,8 @@ class SourceColumn(msgspec.Struct, frozen=True, dict=True):
         if not self.is_address and 10 * sum(value.isascii() and not re.search(r"\s", value.strip()) for value in values) > 9 * len(values):
             return False  # names of models, paths, addresses of people
         width = sum(map(cell_len, values)) / len(values)
-        phrases = sum(len(value.split()) > 1 for value in values)
+        # Several words, or in scripts without blanks so many characters; a wide character is as wide as two letters.
+        phrases = sum(len(value.split()) > 1 or cell_len(value) >= len(value) + _FEW_WIDE for value in values)
         differ = 2 * len(self.counts) > self.filled or len(self.counts) > 2 * MOST_CLASSES  # a text stands in a row for each rater
         return width >= _TEXT_WIDTH or (2 * phrases > len(values) and differ and width >= _TEXT_WIDTH / 3)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
+from statistics import correlation, fmean
 from typing import Any, NamedTuple
 
 import msgspec
@@ -169,6 +170,16 @@ class RecordReader:
                 if at_end and is_total(cell) and all(cells[row] is None for cells in other_texts):
                     location = self.table.records[row].place(name)
                     raise ContentError(f"'{cell}' looks like a row of totals or means, and has no text; take it out of the table", location)
+        # In any words: a last row that has scores, and alone has no text.
+        columns = [self._read_cells(text) for text in texts]
+        empty = [row for row in range(self.rows) if columns and all(cells[row] is None for cells in columns)]
+        if empty and empty[0] >= self.rows - _LAST_ROWS and len(empty) < self.rows:
+            scored = [score.column for score in self.roles.scores if self._read_cells(score.column)[empty[0]] is not None]
+            if scored:
+                location = self.table.records[empty[0]].place(scored[0])
+                raise ContentError(
+                    "this row has scores and alone has no text, as totals and means have; take it out of the table", location
+                )
 
     def _without_duplicates(self, id_column: str, ids: list[str]) -> list[str]:
         """Return ids of which a repeated one stands in equal rows only. Raises ContentError for rows of one id that differ."""
@@ -392,6 +403,7 @@ class RecordReader:
         if faults:
             more = f"\n         … and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
             raise UsageError("people's scores that cannot be read:\n         " + "\n         ".join(faults[:_MOST_FAULTS]) + more)
+        self._refuse_opposite_scores(scores, scales, labels, judgments)
         # Note texts that only one side scored.
         labelled, judged = (set(zip(rows["item_id"], rows["metric"], strict=True)) for rows in (labels, judgments))
         if not labelled & judged:
@@ -402,7 +414,49 @@ class RecordReader:
             self.notes.append(f"{missing:,} judged texts have no person's label")
         return labels, judgments
 
+    def _refuse_opposite_scores(
+        self,
+        scores: Sequence[SideColumn],
+        scales: Mapping[str, ReadScale],
+        labels: Mapping[str, Sequence[Any]],
+        judgments: Mapping[str, Any],
+    ) -> None:
+        """Raise UsageError for a judge whose numbers fall where people's rise: most likely, its best score is the lowest."""
+        numeric = {name: read.scale for name, read in scales.items() if read.scale.kind != "nominal" and not _has_words(read.scale)}
+        if self.options.scale or self.options.recode or not numeric:
+            return
+        step = max(len(judgments["item_id"]) // _SAMPLED, 1)
+        rows = zip(*(judgments[name][::step] for name in ("item_id", "metric", "judge", "score")), strict=True)
+        sampled = [row for row in rows if row[1] in numeric and isinstance(row[3], (int, float))]
+        people: dict[tuple[str, str], list[float]] = {(item, metric): [] for item, metric, _, _ in sampled}
+        for item, metric, score in zip(*(labels[name] for name in ("item_id", "metric", "score")), strict=True):
+            if (item, metric) in people:
+                people[item, metric].append(score)
+        pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        for item, metric, judge, score in sampled:
+            if of_people := people[item, metric]:
+                pairs.setdefault((metric, judge), []).append((fmean(of_people), score))
+        for (metric, judge), points in pairs.items():
+            first, second = zip(*points, strict=True)
+            if len(points) < _MANY_OPPOSITE or min(len({*first}), len({*second})) < 2 or (r := correlation(first, second)) > _OPPOSITE:
+                continue
+            scale = numeric[metric]
+            low, high = (scale.min, scale.max) if scale.kind == "interval" else (scale.classes[0], scale.classes[-1])
+            columns = [score.column for score in scores if (score.side, score.who, score.metric or metric) == ("judge", judge, metric)]
+            how = f"--recode '{columns[0]}:{low:g}..{high:g}={high:g}..{low:g}'" if columns else "turn them round in the table"
+            kind = ":kind=interval" if scale.kind == "interval" else ""
+            raise UsageError(
+                f"the scores of '{judge}' on '{metric}' fall where people's rise (correlation {r:.2f} in {len(points):,} texts), as if its "
+                f"best score were the lowest: if so, {how}; if a high number means the same on both: "
+                f"--scale '{metric}={low:g}..{high:g}{kind}'"
+            )
 
+
+def _has_words(scale: Scale) -> bool:
+    return any(isinstance(point, str) for point in scale.classes)
+
+
+_MANY_OPPOSITE, _OPPOSITE = 20, -0.5  # texts, and the correlation, that show a scale that runs the other way
 _MOST_FAULTS = 5
 _LAST_ROWS = 5  # of a table, where totals stand
 _MANY_EQUAL = 10

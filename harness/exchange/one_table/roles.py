@@ -27,6 +27,7 @@ from harness.text import one_line, quoted
 Side = Literal["human", "judge"]
 _OUTPUTS = ("output", "response", "answer", "translation", "summary", "completion", "reply", "text")  # names of the text that is judged
 MTURK_INPUT = "Input."  # columns of Mechanical Turk's results that the workers were shown
+_INPUTS = frozenset({"input", "inputs", "question", "prompt", "query", "instruction"})
 _JUDGED = ("output", "output_a", "output_b")
 _PAIRED = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 
@@ -541,11 +542,13 @@ class RoleFinder:
                 sides[column.name] = "human"
                 unexplained.remove(column)
         self._set_gold_aside(sides)
+        self._ask_about_aggregates(sides)
+        one_side = len({*sides.values()}) < 2
         side_scores = {score for name in sides for score in self.columns[name].scores}
         open_columns = [
             column.name
             for column in unexplained
-            if column.looks_like_scores and (not sides or column.words or set(column.numbers) <= side_scores)
+            if column.looks_like_scores and (one_side or column.words or set(column.numbers) <= side_scores)
             if not column_words().in_name("group", column.name)
         ]
         self._explain(open_columns, sides, ("human", "judge"))
@@ -628,6 +631,24 @@ class RoleFinder:
                 self.roles[name] = "unused"
                 self.notes.append(f"'{name}' is made of other people's scores, and no person (--human '{name}', if it is one)")
 
+    def _ask_about_aggregates(self, sides: dict[str, Side]) -> None:
+        """Ask whether a column beside one person's is a second person, where its name says that it is made of several people's scores."""
+        people = [name for name, side in sides.items() if side == "human"]
+        made = [name for name in people if {*name_parts(name)} & column_words().gold and name not in self.options.human]
+        of_metric = {name: _strip_side(name) for name in people}
+        for name in made:
+            others = [other for other in people if other not in made and of_metric[other] in (of_metric[name], "")]
+            if len(others) != 1:
+                continue
+            if self.ask is None:
+                raise UsageError(
+                    f"'{name}' seems to be made of several people's scores, and '{others[0]}' is one person's, so they cannot count as two "
+                    f"people: pass --drop '{name}' or --drop '{others[0]}', or --human '{name}' if one person gave these scores"
+                )
+            if self.ask(name) != "human":
+                del sides[name]
+                self.roles[name] = "unused"
+
     def _assign_metrics(self, sides: dict[str, Side]) -> list[SideColumn]:
         """Return the columns of scores with their metrics: what is left of a name that people's and judges' columns share."""
         rests = {name: _strip_side(name) for name in sides}
@@ -675,6 +696,8 @@ class RoleFinder:
                     or [column for column in filled if column.is_key]
                     or [column for column in filled if rated or len(column.counts) > _MOSTLY * column.filled]
                 )
+                asked = [column for column in self._list_free() if column.is_key and column.words and _names_question(column.name)]
+                self.roles |= dict.fromkeys((column.name for column in asked if not rated), "text")
                 free = free or [column for column in self._list_free() if column.is_key and not column.is_text and not rated]
                 free = free or ([column for column in self._list_free() if self._is_item_of_raters(column)] if rated else [])
                 free.sort(key=lambda column: (-len(column.counts), not column.name.startswith(MTURK_INPUT)) if rated else ())
@@ -685,6 +708,14 @@ class RoleFinder:
                 self.roles[free[0].name] = "group"  # the item is known by its texts, or by both columns
             elif free:
                 self.roles[free[0].name] = role
+        if not rated and not {"id", "group"} & {*self.roles.values()}:
+            # Ids that stand in several rows with different texts name what these texts share.
+            for column in self._list_free():
+                is_filled = column.filled == len(column.cells) <= _MANY_ROWS_OF_GROUP * len(column.counts)
+                if column.repeats and is_filled and words.rank_of_name("id", column.name) is not None:
+                    self.roles[column.name] = "group"
+                    self.notes.append(f"'{column.name}' stands in several rows with different texts: they count as one group")
+                    break
         if rated and (key := next((name for name, column_role in self.roles.items() if column_role == "id"), None)) is not None:
             for name, column_role in list(self.roles.items()):
                 if column_role == "text" and name in self.columns and not self._is_constant_within(name, key):
@@ -750,11 +781,15 @@ class RoleFinder:
         side = "human" if "judge" in sides else "judge"
         lacking = {side} if sides else {"human", "judge"}
         texts = [f"; {self._holds_texts(name)}" for name, role in self.roles.items() if role == "text" and side_of(name) in lacking][:1]
-        for name, column in self.columns.items():  # words that no other column has
-            is_open = name not in self.options.columns and self.roles.get(name, "annotator") == "annotator"
-            if is_open and side_of(name) in lacking and column.words and len(column.scores) <= MOST_CLASSES and column.repeats:
-                flag_of_column = f"--{side_of(name)} '{name}'"
+        for name, column in self.columns.items():
+            if name in self.options.columns or side_of(name) not in lacking:
+                continue
+            flag_of_column = f"--{side_of(name)} '{name}'"
+            is_open = self.roles.get(name, "annotator") == "annotator"
+            if is_open and column.words and len(column.scores) <= MOST_CLASSES and column.repeats:  # words that no other column has
                 texts.append(f"; '{name}' holds words: {_listed(sorted(column.words))}; if they are scores: {flag_of_column}")
+            elif self.roles.get(name) == "unused" and column.looks_like_scores:
+                texts.append(f"; '{name}' is set aside for its name; if it holds scores: {flag_of_column}")
         lists = [name for name, column in self.columns.items() if (column.nested or _holds_lists(column)) and name not in texts]
         hold = "holds" if len(lists) == 1 else "hold"
         texts += [f"; {quoted(lists)} {hold} lists or objects, maybe with scores: give each score a column or a row"] if lists else []
@@ -784,7 +819,7 @@ class RoleFinder:
 
     def _name_texts(self) -> dict[str, str]:
         """Return the texts by the names that they get: the one that is judged is `output`, of a pair `output_a` and `output_b`."""
-        names = [name for name, role in self.roles.items() if role == "text"]
+        names = [name for name in self.columns if self.roles.get(name) == "text"]
         for name in names:
             for other in names:
                 if _are_pair(name, other):
@@ -804,6 +839,7 @@ _SHOWN_NAMES = 5  # of raters in a sentence
 _MOST_METRICS = 50
 _MOST_SYSTEMS = 50
 _FEW_ROWS = 10
+_MANY_ROWS_OF_GROUP = 10  # of one id on average: more rows are no item's
 _ROUNDING = 0.01
 _MOSTLY = 0.9  # of the rows have an id of their own, where a row is a text
 
@@ -824,6 +860,16 @@ def _is_median(column: SourceColumn, other_people: Sequence[SourceColumn]) -> bo
     rows = zip(column.cells, *(other.cells for other in other_people), strict=True)
     scores = [[None if cell is None else cell_score(cell) for cell in row] for row in rows]
     return all(row[0] == median(row[1:]) for row in scores if all(isinstance(score, float) for score in row))  # type: ignore[type-var]
+
+
+def _names_question(name: str) -> bool:
+    """Return whether a column's name says that it holds what was asked, and no id of it.
+
+    >>> [_names_question(name) for name in ("inputs.question", "Frage", "question_id", "score")]
+    [True, True, False, False]
+    """
+    words, parts = column_words(), {*name_parts(name)}
+    return bool(parts & _INPUTS or words.in_name("metric", name)) and not words.in_name("id", name)
 
 
 def _strip_side(name: str) -> str:

@@ -77,6 +77,7 @@ def read_scale(
                 f"'none' on '{metric}' may be a class, as people and judge both say it, or mean that there is no answer: write another "
                 "word for the class in the table, or empty these cells"
             )
+        _refuse_several_labels([*people, *judges])
         # A scale of words: people's, and those that a judge often says; of two, the better one is known by its word.
         total = sum(judged.values())
         words = [score for score in labelled if isinstance(score, str)]
@@ -101,6 +102,20 @@ def read_scale(
             f"people gave one class only on '{metric}': {_describe_scores(labelled)}; nothing shows what the judge does with the others"
         )
     return read
+
+
+def _refuse_several_labels(columns: Sequence[SourceColumn]) -> None:
+    """Raise UsageError for cells with several labels, such as `rude;toxic` where `rude` and `toxic` stand in other cells too."""
+    for column in columns:
+        for mark in (";", "|", ","):
+            parts_of = {word: [part.strip() for part in word.split(mark)] for word in sorted(column.words)}
+            times = Counter(part for parts in parts_of.values() for part in {*parts})
+            for word, parts in parts_of.items():
+                if len(parts) > 1 and all(part in parts_of or (mark != "," and times[part] > 1) for part in parts):
+                    raise UsageError(
+                        f"'{column.name}' holds several labels in a cell, such as '{word}': give each label a column of yes and no, for "
+                        "people and judge, or write one label into each cell"
+                    )
 
 
 def _are_words(scores: Counter[float | str]) -> bool:
