@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from harness.cli.app import read
-from harness.cli.streams import checked_output, guarded_log, interrupted_once
+from harness.cli.streams import checked_output, guarded_log, interrupted_once, print_message
 from harness.errors import INTERRUPTED, HarnessError, explained_system_errors
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except HarnessError as err:
         if verbose:
             print(_clean("".join(traceback.format_exception(err))), end="", file=sys.stderr)
-        print(f"harness: {_clean(str(err))}", file=sys.stderr)
+        print_message(f"harness: {_clean(str(err))}")
         return err.exit_code
     except KeyboardInterrupt:
         words = sys.argv[1:] if argv is None else argv
         advice = "; all answers are kept, and the same command continues the run" if words and words[0] in _ASKING else ""
-        print(f"harness: interrupted{advice}", file=sys.stderr)
+        print_message(f"harness: interrupted{advice}")
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe has closed it
         return 0

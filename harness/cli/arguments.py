@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import sources
 from harness.cli.command import value_of
+from harness.cli.streams import print_message
 from harness.errors import UsageError
 from harness.text import terminal_safe
 
@@ -70,7 +71,7 @@ def table_of_sources(
         show_table(opened.table)
         if to is not None:
             opened.table.data.save(to)
-            print(terminal_safe(f"kept as the data folder {to}"), file=sys.stderr)
+            print_message(f"kept as the data folder {to}")
     return opened, options
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from harness.cli.commands.find_out import ShowAtlas
 from harness.cli.output import columns, fitting, hanging, in_lines, known_width, print_signed, step_lines
 from harness.cli.streams import print_json
@@ -17,7 +19,9 @@ from harness.reports.answer.parts import SIGNS, STYLES
 from harness.reports.atlas_answer import (
     ATLAS_SIGNS,
     AtlasAnswer,
+    atlas_matrix,
     evidence,
+    first_finding,
     full_sentence,
     gone_judges,
     judge_answer,
@@ -110,7 +114,10 @@ def _describe_one(atlas: Atlas, rows: Sequence[AtlasRow], atlas_answer: AtlasAns
 
 def _list_languages(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> Iterator[str]:
     """A line a language: the answer about each quality, and the judge where one may be used."""
-    yield f"Which judge may score texts, in which language? Edition of {atlas.edition}."
+    width = known_width()
+    finding, more = first_finding(atlas_matrix(msgspec.structs.replace(atlas, rows=tuple(rows)), today), {row.language for row in rows})
+    yield from in_lines(finding, width)
+    yield from in_lines(f"{more} Edition of {atlas.edition}.".lstrip(), width)
     lines, gone = [], gone_judges(atlas, today)
     for tag, name in sorted(atlas.languages.items(), key=lambda language: language[1]):
         parts = []
@@ -120,7 +127,6 @@ def _list_languages(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date
             parts.append(f"{square.sign} {metric_words(quality.quality)}{judge}")
         if parts:
             lines.append((f"{name} ({tag})", parts))
-    width = known_width()
     yield from hanging(lines, width)
     unjudged = [f"{name} ({tag})" for tag, name in atlas.languages.items() if not any(row.language == tag for row in atlas.rows)]
     if unjudged and len(rows) == len(atlas.rows):

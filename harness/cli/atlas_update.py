@@ -18,6 +18,7 @@ from harness.boards.standings import standings
 from harness.boards.submit import WrittenSubmission, submit
 from harness.cli.commands.find_out import ShowAtlas
 from harness.cli.data import fetch_sets
+from harness.cli.streams import print_message
 from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.specs import BoardData
@@ -31,7 +32,6 @@ from harness.offensive import refuse_in_repository
 from harness.reports.atlas_answer import in_years
 from harness.row_files import jsonl_lines, write_together
 from harness.runs import RunSpec, absent_cards, askable_boards, board_specs, run_together
-from harness.text import terminal_safe
 
 COLLECTION = "people"
 ROWS, LETTER = "atlas-rows.jsonl", "PULL_REQUEST.md"
@@ -96,7 +96,7 @@ def update(arguments: ShowAtlas) -> int:
     letter = "\n".join(letter_lines(atlas, arguments.judge, written, rows, left_out, today)) + "\n"
     write_together({arguments.to / LETTER: letter.encode(), arguments.to / ROWS: b"".join(jsonl_lines(rows))})
     for line in left_out:
-        print(terminal_safe(f"note: {line}"), file=sys.stderr)
+        print_message(f"note: {line}")
     print(f"{arguments.to}: {len(written)} submissions, {len(rows)} rows of the atlas; {LETTER} says what to do next")
     return 0
 

@@ -39,7 +39,7 @@ from harness.cli.commands.leaderboards import (
     Submit,
 )
 from harness.cli.content import other_checkout
-from harness.cli.streams import print_json
+from harness.cli.streams import print_json, print_message
 from harness.content import Board, Library
 from harness.content.canary import HOW_TO_MARK
 from harness.content.library import bundled_root
@@ -194,7 +194,7 @@ def build(arguments: BoardBuild) -> int:
         print(terminal_safe(str(path)))
     unread = [f"{board.board.id}: {line}" for board in opened for line in board.standings.unread]
     for line in (*unread, *(f"{name}: {why}" for name, why in left_out.items())):
-        print(terminal_safe(line), file=sys.stderr)
+        print_message(line)
     return JUDGE if unread else 0
 
 
@@ -282,7 +282,7 @@ def check(arguments: BoardCheck) -> int:
         if submission.unread
     ]
     for line in unread:
-        print(terminal_safe(line), file=sys.stderr)
+        print_message(line)
     if arguments.json:
         problems = [{"path": _make_printable(str(p.path)), "line": p.line, "message": p.message} for p in checked.problems]
         submissions = [
@@ -305,9 +305,9 @@ def check(arguments: BoardCheck) -> int:
         said = "the labels are sealed; replies were checked, but numbers need --key FILE"
         said = said if arguments.key is None else "the sealed labels match their commitment"
         for line in [*_summarise_check(checked, library, arguments.boards), *(f"{name}: {said}" for name in sealed)]:
-            print(terminal_safe(" ".join(line.splitlines())), file=sys.stderr)
+            print_message(" ".join(line.splitlines()))
         for finding in findings:
-            print(terminal_safe(f"{finding.judge}: {'look closer: ' if finding.flagged else ''}{finding.sentence}"), file=sys.stderr)
+            print_message(f"{finding.judge}: {'look closer: ' if finding.flagged else ''}{finding.sentence}")
     if checked.problems:
         return 1
     if unread:
@@ -331,7 +331,7 @@ def _probe(library: Library, checked: CheckedBoards, arguments: Any) -> list[Fin
         try:
             opened = open_board(library, board, arguments.content, data=arguments.data, key=arguments.key)
         except ContentError as err:
-            print(terminal_safe(f"{board}: not probed, because probes need all submissions: {err}"), file=sys.stderr)
+            print_message(f"{board}: not probed, because probes need all submissions: {err}")
             continue
         findings += [finding for finding in opened.findings if finding.judge.partition("#")[0] in judges]
     return findings

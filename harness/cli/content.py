@@ -18,7 +18,7 @@ from harness.content.library import Library, bundled_root, checkout_around, is_c
 from harness.content.tags import autonym, english_name
 from harness.errors import UsageError
 from harness.row_files import to_json
-from harness.text import absent_words, terminal_safe
+from harness.text import absent_words, broken_command, terminal_safe
 
 _ONLY_JSON = ("from",)  # for programs
 
@@ -41,6 +41,7 @@ def list_content(arguments: ListContent) -> int:
         counts = {kind: len(rows(library)) for kind, rows in kinds.items()} | {"datasets": len(library.dataset_card_files)}
         if arguments.json:
             return print_json(counts)
+        print("Six kinds of content can be listed:\n")
         print_columns([(f"harness list {kind}", str(counts[kind]), what) for kind, what in _KINDS.items()])
         return 0
     rows = kinds[arguments.kind](library)
@@ -307,9 +308,12 @@ def doctor(arguments: Doctor) -> int:
     }
     if arguments.json:
         return print_json(facts)
-    print("You can now:")
-    for can, what, command in _abilities():
-        print(f"  {'✓' if can else '✗'} {what:<37} {command}")
+    abilities = list(_abilities())
+    able = sum(can for can, _, _ in abilities)
+    print(f"You can now do {'all of this' if able == len(abilities) else f'{able} of these {len(abilities)} things'}:\n")
+    for can, what, command in abilities:
+        print(f"{'✓' if can else '✗'} {what}")
+        print("\n".join(f"    {line}" for line in broken_command(command, max((known_width() or 10**6) - 4, 1))))
     print()
     print("python: " + ", ".join(f"{name} {value}" for name, value in facts.pop("python").items()))
     for section, entries in facts.items():

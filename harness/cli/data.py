@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.cli.commands.labels_and_data import DataCheck, DataGet, DataList, DataPath, DataRemove, DataShow
 from harness.cli.output import columns, fitting, in_lines, known_width, step_lines
-from harness.cli.streams import print_json
+from harness.cli.streams import print_json, print_message
 from harness.content.library import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import english_name, suggest
@@ -38,14 +38,12 @@ def show_list(arguments: DataList) -> int:
     head = ("", "set", "languages", "texts", "labels", "judges", *(["about"] if width is None or width >= _WIDE else []))
     table = [head, *(_list_row(row)[: len(head)] for row in rows)]
     fitting_table, _ = fitting(table, head[:-1], head[-1], width)
-    print("\n".join(columns(fitting_table, right=("texts", "labels", "judges"))))
-    fetched = sum(row["state"] == "here" for row in rows)
-    print()
-    for line in (
-        f"{counted(len(rows), 'published set')}, {fetched} here (✓); ○: 'harness data get NAME' fetches it, (✓): here in part.",
-        "'harness data show NAME' or --full has the rest: who labelled, metrics, judges, licence, size.",
-    ):
-        print("\n".join(in_lines(line, width)))
+    fetched, partly = (sum(row["state"] == state for row in rows) for state in ("here", "here in part"))
+    partial = f" and {partly} in part (✓)" if partly else ""
+    print("\n".join(in_lines(f"Of {counted(len(rows), 'published set')} {fetched} are here ✓{partial}.", width)))
+    print("\n" + "\n".join(columns(fitting_table, right=("texts", "labels", "judges"))) + "\n")
+    more = "'harness data get NAME' fetches a set (○). 'harness data show NAME' has the rest: who labelled, metrics, judges, licence, size."
+    print("\n".join(in_lines(more, width)))
     return 0
 
 
@@ -144,7 +142,7 @@ def fetch_sets(
             if all_needed or mirror() is None:
                 raise
             absent.append(err)
-            print(terminal_safe(f"{card.id} is left out: {err}"), file=sys.stderr)
+            print_message(f"{card.id} is left out: {err}")
             continue
         record = read_record(folders[-1])
         tables = sorted(record.tables.items(), key=lambda table: order.index(table[0]) if table[0] in order else len(order))
@@ -179,7 +177,7 @@ def check(arguments: DataCheck) -> int:
         for row in rows:
             print(terminal_safe(f"{row['path']} {row['message']}"))
         for name, why in open_sets.items():
-            print(terminal_safe(f"{name} is as its own record says, which its card cannot confirm: {why}"), file=sys.stderr)
+            print_message(f"{name} is as its own record says, which its card cannot confirm: {why}")
         checked = len(names) - len(open_sets)
         if rows or checked:
             said = f"{len(rows)} problems" if rows else f"{checked} data {'set is' if checked == 1 else 'sets are'} as published"
@@ -224,7 +222,7 @@ def _ask_for_consent(cards: Sequence[DatasetCard], bytes_to_fetch: Any, home: Pa
     for card in cards:
         size = bytes_to_fetch(card, raw)
         total += size
-        print(terminal_safe(f"{card.id}: {card.title} ({megabytes(size)})"), file=sys.stderr)
+        print_message(f"{card.id}: {card.title} ({megabytes(size)})")
         terms = {
             "licence": card.licence or "none stated",
             "forbids": "; ".join(card.forbids),
@@ -234,7 +232,7 @@ def _ask_for_consent(cards: Sequence[DatasetCard], bytes_to_fetch: Any, home: Pa
         }
         for name, text in terms.items():
             if text:
-                print(terminal_safe(f"  {name}: {text}"), file=sys.stderr)
+                print_message(f"  {name}: {text}")
     if assume_yes:
         return
     question = f"fetch {megabytes(total)} into {home}, on these terms?"

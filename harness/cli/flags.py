@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import UnionType
@@ -14,6 +13,7 @@ from cyclopts.exceptions import CoercionError, MissingArgumentError, UnknownOpti
 
 from harness.cli.command import FORM, SET, Command, CommandField, class_of, examples_of, fields_of
 from harness.cli.commands import name_of
+from harness.cli.streams import print_message
 from harness.errors import UsageError
 from harness.options import Flag, OneOf, Reads, ReadsEach
 
@@ -196,7 +196,7 @@ def recorded_words(command: Command) -> list[str]:
 
 def refuse(name: str, message: str) -> NoReturn:
     """Say why the words of a command cannot be read, and exit."""
-    print(f"{f'harness {name}'.strip()}: {message}", file=sys.stderr)
+    print_message(f"{f'harness {name}'.strip()}: {message}")
     raise SystemExit(2)
 
 

@@ -28,7 +28,7 @@ from harness.cli.commands.labels_and_data import (
     LabelsServe,
 )
 from harness.cli.output import ended, facts_of, print_result, print_summary
-from harness.cli.streams import print_json
+from harness.cli.streams import print_json, print_message
 from harness.content import Library
 from harness.correction import labels_budget
 from harness.data.dataset import load_bundled, load_folder
@@ -128,9 +128,9 @@ def plan(arguments: LabelsPlan) -> int:
     sample = labels_budget.draw_label_sample(opened_source(arguments).recording, arguments.options)
     write_atomic(arguments.to, to_jsonl(sample.items), private=True)
     for stratum in sample.strata:
-        print(terminal_safe(f"{stratum.name}: {stratum.drawn} of {stratum.texts} texts"), file=sys.stderr)
+        print_message(f"{stratum.name}: {stratum.drawn} of {stratum.texts} texts")
     for note in sample.notes:
-        print(terminal_safe(note), file=sys.stderr)
+        print_message(note)
     print(f"{len(sample.items)} of {counted(sample.texts, 'text')} drawn", file=sys.stderr)
     if arguments.json:
         return print_json(sample)
@@ -161,18 +161,18 @@ def page(arguments: LabelsPage) -> int:
         dataset = load_bundled(library, library.tags_with_items()) if bundled else load_folder(Path(arguments.data), library)
     pages = make_pages(dataset, arguments.data, arguments.out, library, options)
     for note in pages.notes:
-        print(terminal_safe(note), file=sys.stderr)
+        print_message(note)
     items_by_person = ", ".join(f"{who} {count}" for who, count in pages.items_each.items())
     print(
         terminal_safe(f"{counted(pages.items, 'item')} for {counted(len(pages.items_each), 'annotator')} ({items_by_person})"),
         file=sys.stderr,
     )
-    print(terminal_safe(f"send each page to its annotator; keep {pages.record}, which the import needs"), file=sys.stderr)
+    print_message(f"send each page to its annotator; keep {pages.record}, which the import needs")
     if table is not None:
         folder = shlex.quote(arguments.data)
         importing = f"harness labels import RESULTS.json --pages {shlex.quote(str(arguments.out))}"
         words = f"their answers go into the data folder {folder}: {importing}, then harness compare {folder}"
-        print(terminal_safe(words), file=sys.stderr)
+        print_message(words)
     if arguments.json:
         facts = {"files": list(map(str, pages.files)), "record": str(pages.record), "items": pages.items}
         return print_json({**facts, "items_each": pages.items_each, "notes": pages.notes})

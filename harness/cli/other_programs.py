@@ -14,6 +14,7 @@ from harness.annotate import labelcheck
 from harness.cli.arguments import opened_source
 from harness.cli.commands.other_programs import ExportHub, ExportInspectScores, ExportPromptfooJudge, ImportScores
 from harness.cli.output import ended, print_refusals, refusals_of
+from harness.cli.streams import print_message
 from harness.content import Library
 from harness.errors import JUDGE, UsageError
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 def import_(arguments: ImportScores) -> int:
     imported = import_scores(arguments.files, arguments.to, arguments.options, Library(*arguments.content))
     for judge in imported.unreadable:  # first of all: no verdict may rest on it
-        print(terminal_safe(str(judge)), file=sys.stderr)
+        print_message(str(judge))
     print_refusals(imported.refused, imported.notes)
     failures = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in imported.failures.items())
     judgments = counted(imported.judgments, "judgment") + (f" ({failures})" if failures else "")
@@ -43,7 +44,7 @@ def import_(arguments: ImportScores) -> int:
     elif imported.unreadable and imported.written:
         ending += f"; {imported.folder} holds them as failures, on which no verdict can rest"
     refused = f"; {refusals_of(imported, imported.judgments + imported.labels)}" if imported.refused else ""
-    print(terminal_safe(f"{summary}{ending}{refused}"), file=sys.stderr)
+    print_message(f"{summary}{ending}{refused}")
     code = ended(imported, partial(_collect_facts, imported) if arguments.json else None)
     return JUDGE if imported.unreadable else code
 
@@ -136,6 +137,6 @@ def hub(arguments: ExportHub) -> int:
         write_hub(arguments.to, tables, data, card, run.prepared.library if run else Library())
     counts = ", ".join(counted(len(table.rows), table.name.removesuffix("s")) for table in tables)
     for line in (*left_out(data), f"{counts} written; read README.md before you publish"):
-        print(terminal_safe(line), file=sys.stderr)
+        print_message(line)
     print(terminal_safe(str(arguments.to)))
     return 0

@@ -8,9 +8,9 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TextIO, TypeVar
 
-from harness.cli.streams import print_json
+from harness.cli.streams import print_json, print_message
 from harness.errors import JUDGE
 from harness.reports.tables.numbers import counted
 from harness.text import broken_command, terminal_safe
@@ -117,7 +117,7 @@ def show_run(result: RunResult, output: RunOutput, decision: DecisionOptions | N
             print_whole(lambda width: dim_lines(map(terminal_safe, (*cost_sentences(costs), *language_cost_lines(costs)))))
     if not output.as_json:
         if part := _describe_part_of_board(result):
-            print(f"\n{part}", file=sys.stderr)
+            print_message(f"\n{part}")
         files = f"files: {result.folder}" if writable else f"{result.folder} is read-only; its files were not updated"
         print(f"\n{files}", file=sys.stderr)
     return report
@@ -215,11 +215,11 @@ def print_summary(imported: ImportSummary) -> None:
     suffix = "".join(f"; {part}" for part in details if part)
     done = "imported" if imported.written else "could be imported"
     if not imported.labels and imported.unlabelled and not imported.refused:
-        print(terminal_safe(f"{counted(imported.items, 'text')} {done}, none with a label"), file=sys.stderr)
+        print_message(f"{counted(imported.items, 'text')} {done}, none with a label")
         return
     what = counted(imported.reviews, "review") if imported.reviews else counted(imported.labels, "label")
     summary = f"{what} by {counted(imported.annotators, 'annotator')} on {counted(len(imported.metrics), 'metric')}"
-    print(terminal_safe(f"{counted(imported.rows, 'row')}: {summary} {done}{suffix}"), file=sys.stderr)
+    print_message(f"{counted(imported.rows, 'row')}: {summary} {done}{suffix}")
 
 
 def facts_of(imported: ImportSummary) -> dict[str, Any]:
@@ -259,9 +259,12 @@ def columns(rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[st
     return [(" " * _GAP).join(padded(column, text) for column, text in enumerate(row)).rstrip() for row in safe]
 
 
-def known_width() -> int | None:
-    """Characters in a line of the terminal, or in COLUMNS; None for a pipe without it, whose lines are never broken."""
-    has_width = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+def known_width(stream: TextIO | None = None) -> int | None:
+    """Characters in a line of the terminal, or in COLUMNS; None for a pipe without it, whose lines are never broken.
+
+    `stream` is where the lines go: standard output, if it is not named.
+    """
+    has_width = (stream or sys.stdout).isatty() or os.environ.get("COLUMNS", "").isdigit()
     return shutil.get_terminal_size().columns if has_width else None
 
 

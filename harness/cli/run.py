@@ -16,7 +16,7 @@ from harness.asking import Settings
 from harness.cli.arguments import page_path
 from harness.cli.commands.find_out import Run, Runs, ShowReport
 from harness.cli.output import RunOutput, exit_code_of, show_run
-from harness.cli.streams import print_json, told_warnings
+from harness.cli.streams import print_json, print_message, told_warnings
 from harness.content import Library
 from harness.content.specs import BoardData
 from harness.data.asked_data import quality_of
@@ -46,7 +46,6 @@ from harness.runs import (
 )
 from harness.runs import run as run_spec
 from harness.store import Store
-from harness.text import terminal_safe
 
 if TYPE_CHECKING:
     pass
@@ -210,7 +209,7 @@ def _find_latest(out: Path) -> RunResult:
     opened = (reopen(name, out) for name in reversed(names))
     answered = next((run for run in opened if any(run.answers.answered_by.values()) or any(run.judgments.score.used)), None)
     if answered is not None and answered.name != names[-1]:
-        print(terminal_safe(f"note: this is {answered.name}; the latest run, {names[-1]}, has no answer yet"), file=sys.stderr)
+        print_message(f"note: this is {answered.name}; the latest run, {names[-1]}, has no answer yet")
     return answered or reopen(names[-1], out)
 
 

@@ -14,7 +14,7 @@ import msgspec
 from harness.cli.arguments import ask_role, show_table
 from harness.cli.commands.find_out import Start
 from harness.cli.flags import read_flags
-from harness.cli.output import ended, facts_of, print_summary
+from harness.cli.output import ended, facts_of, in_lines, known_width, print_summary
 from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.content.tags import choose_from
@@ -33,7 +33,7 @@ from harness.exchange.one_table.suggested_mapping import SuggestedMapping, sugge
 from harness.options import part_of
 from harness.reports.tables.numbers import counted
 from harness.row_files import find_table, to_toml, write_atomic
-from harness.text import one_line, terminal_safe
+from harness.text import broken_command, one_line, terminal_safe
 
 _EXAMPLE_JUDGE = "openai/MODEL"
 
@@ -67,10 +67,16 @@ def start(arguments: Start) -> int:
     if imported.written:
         _state_questions(imported.folder, questions)
     prompts = _write_prompts(imported, look.mapping, library, questions) if imported.written else []
-    commands = list(_list_next_commands(imported, prompts, look.mapping, arguments.columns.sampling))
+    steps = list(_list_next_steps(imported, prompts, look.mapping, arguments.columns.sampling))
+    commands = [f"{command}   # {words}" for words, command in steps]
     code = ended(imported, (lambda: {**facts_of(imported), "next": commands}) if arguments.json else None)
     if imported.written and not arguments.json:
-        print("\nNext:\n" + "\n".join(f"  {terminal_safe(one_line(line))}" for line in commands), file=sys.stderr)  # to be copied: whole
+        width = known_width(sys.stderr)
+        lines = ["", "Next:"]
+        for words, command in steps:
+            lines += in_lines(one_line(f"{words}:"), width)
+            lines += [f"  {part}" for part in broken_command(one_line(command), (width or sys.maxsize) - 2)]
+        print("\n".join(map(terminal_safe, lines)), file=sys.stderr)
     return code
 
 
@@ -266,8 +272,10 @@ def _write_prompts(imported: ImportSummary, mapping: LabelMapping, library: Libr
     return paths
 
 
-def _list_next_commands(imported: ImportSummary, prompts: Sequence[Path], mapping: LabelMapping, sampling: str | None) -> Iterator[str]:
-    """The commands that come next, with the names of this folder, and what the last of them still needs."""
+def _list_next_steps(
+    imported: ImportSummary, prompts: Sequence[Path], mapping: LabelMapping, sampling: str | None
+) -> Iterator[tuple[str, str]]:
+    """Yield what comes next and its command, with the names of this folder, and what the last of them still needs."""
     folder = shlex.quote(str(imported.folder))
     prompt_files = prompts if prompts or imported.labels else [Path("ask.toml")]
     asking = (
@@ -277,20 +285,21 @@ def _list_next_commands(imported: ImportSummary, prompts: Sequence[Path], mappin
         flag, about = ("", "")
         if imported.unlabelled:
             flag, about = " --unlabelled", f", also about the {counted(imported.unlabelled, 'text')} without a score"
-        yield f"{asking}{flag}   # asks a judge{about}{_read_first(prompts)}"
-        yield "harness compare RUN   # may the judge be used? RUN is the name that the first command prints"
-        needs = "" if sampling == "random" else f'; needs sampling = "random" at the top of {folder}/data.toml, if the texts were drawn so'
-        yield f"harness correct RUN   # means of the scores, corrected by people's labels{needs}"
+        yield f"Ask a judge{about}{_read_first(prompts)}", f"{asking}{flag}"
+        yield "See whether the judge may be used (RUN is the name that the first command prints)", "harness compare RUN"
+        drawn = f' (it needs sampling = "random" at the top of {folder}/data.toml, if the texts were drawn so)'
+        needs = "" if sampling == "random" else drawn
+        yield f"Get means of the scores, corrected by people's labels{needs}", "harness correct RUN"
         return
     fields = shlex.quote(",".join(mapping.texts))
-    yield f"harness labels page {folder} --fields {fields} --out pages   # a page on which people label the texts"
+    yield "Make a page on which people label the texts", f"harness labels page {folder} --fields {fields} --out pages"
     if not prompts:
-        yield "harness new prompt ask   # what a judge is asked"
-    yield f"{asking} --unlabelled   # asks a judge{_read_first(prompts)}"
+        yield "Write what a judge is asked", "harness new prompt ask"
+    yield f"Ask a judge{_read_first(prompts)}", f"{asking} --unlabelled"
 
 
 def _read_first(prompts: Sequence[Path]) -> str:
-    return f"; read {prompts[0]} first" if prompts else ""
+    return f" (read {prompts[0]} first)" if prompts else ""
 
 
 def _say(text: str) -> None:

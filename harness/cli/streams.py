@@ -6,6 +6,7 @@ import codecs
 import io
 import os
 import re
+import shutil
 import signal
 import sys
 import threading
@@ -16,7 +17,7 @@ from types import FrameType
 from typing import Any, TextIO, cast
 
 from harness.errors import OutputError
-from harness.text import INKLESS, without_log_commands
+from harness.text import INKLESS, terminal_safe, without_log_commands
 
 
 @contextmanager
@@ -53,6 +54,26 @@ def checked_output() -> Iterator[None]:
         sys.stdout = original
 
 
+def print_message(text: str) -> None:
+    """Print to standard error. Where the width is known, a long line goes on below, further in; a quoted command is never broken."""
+    has_width = sys.stderr.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    width = shutil.get_terminal_size().columns if has_width else sys.maxsize
+    lines = terminal_safe(text).split("\n")
+    further_in = min((len(line) - len(line.lstrip()) for line in lines if line[:1] == " "), default=2)
+    for line in lines:
+        if len(line) <= width:
+            print(line, file=sys.stderr)
+            continue
+        indent = " " * max(len(line) - len(line.lstrip()), further_in)
+        shown = line[: len(line) - len(line.lstrip())]
+        for word in re.findall(r"'harness [^'\n]*'\S*|\S+(?: %\S*)?", line):
+            if shown.strip() not in ("", "harness:") and len(shown) + 1 + len(word) > width:
+                print(shown, file=sys.stderr)
+                shown = indent
+            shown += f" {word}" if shown.strip() else word
+        print(shown, file=sys.stderr)
+
+
 def print_json(data: Any) -> int:
     """Print a result for programs, and return the exit code of success."""
     from harness.row_files import to_json  # late: with msgspec
@@ -68,7 +89,7 @@ def told_warnings() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(warning.message) for warning in recorded):
-        print(f"note: {text}", file=sys.stderr)
+        print_message(f"note: {text}")
 
 
 @contextmanager

@@ -35,10 +35,10 @@ ASSOCIATION = (
     "are longer. Effects of 'system' and 'system ×' change differences between systems."
 )
 HOW = (
-    "Effects are points of the scale, judge minus people's mean, against the mean of all levels; a length within its language. "
-    f"Errors are by group (CR2), q is corrected over all effects of a judge and metric (Benjamini-Yekutieli); at {ALPHA:g} it is "
-    f"shown. Below {LEAST_FREEDOM:g} degrees of freedom nothing is tested. Detectable: the least effect that would be found in 80 % of "
-    f"such data, at {ALPHA:g} before the correction."
+    "An effect is in points of the scale: the judge's score minus people's mean, beside the mean of all levels. A length is compared "
+    "within its language. Errors are by group (CR2). q is corrected over all effects of a judge and metric (Benjamini-Yekutieli); an "
+    f"effect is shown where q is at most {ALPHA:g}. Below {LEAST_FREEDOM:g} degrees of freedom nothing is tested. Detectable is the least "
+    f"effect that would be found in 80 % of such data at {ALPHA:g}, before the correction."
 )
 NOISE = "Noise alone: 95 % of effects would be smaller if judge and people agreed but for how a judge's answers to the same call differ."
 

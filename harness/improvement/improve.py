@@ -153,8 +153,8 @@ class Division(NamedTuple):
     def describe(self, candidates: int) -> str:
         """Return lines on the size of the halves and of the gain that the confirming half can show."""
         sizes = (
-            f"{candidates} candidates; {len(self.choosing.texts)} questions choose and {len(self.confirming.texts)} confirm "
-            f"({self.confirming.texts.groups} independent texts)."
+            f"{candidates} candidates; {len(self.choosing.texts):,} questions choose and {len(self.confirming.texts):,} confirm "
+            f"({self.confirming.texts.groups:,} independent texts)."
         )
         needed = (
             f"  a gain of {gain * 100:.0f} points takes {texts_to_confirm(gain, DISCORDANT[0])} to {texts_to_confirm(gain, DISCORDANT[1])}"

@@ -88,7 +88,7 @@ def render_budget(budget: LabelBudget, *, all_rows: bool = False) -> RenderableT
     more = [row["more_for_verdict"] for row in rows if row["more_for_verdict"] is not None]
     parts = [f"{decided:,} of {counted(len(rows), 'verdict')} {'is' if decided == 1 else 'are'} there"]
     parts += [f"{len(more):,} need{'s' if len(more) == 1 else ''} more texts (from {min(more):,} on)"] if more else []
-    parts += [f"for {len(rows) - decided - len(more):,} no number of texts is known to help"] if len(rows) > decided + len(more) else []
+    parts += [f"for {len(rows) - decided - len(more):,} more labels will not help"] if len(rows) > decided + len(more) else []
     first = Text(f"{'; '.join(parts)}.\n", style="bold")
     new = [Text(line) for line in _new_languages(budget)]
     have = ", which have a verdict" if len(rows) - len(shown_rows) == decided else ""

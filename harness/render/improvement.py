@@ -388,10 +388,10 @@ def _rest(effects: Sequence[ErrorEffect]) -> str:
     for name in dict.fromkeys(effect.covariate for effect in effects):
         name_effects = [effect for effect in effects if effect.covariate == name]
         detectables = [effect.detectable for effect in name_effects if effect.detectable is not None]
-        ends = f"from {min(detectables):.2f} to {max(detectables):.2f} points on" if len(detectables) > 1 else "too few groups"
-        ends = f"from {detectables[0]:.2f} points on" if len(detectables) == 1 else ends
-        parts.append(f"{name}{'' if len(name_effects) == 1 else f' × {len(name_effects)}'} ({ends})")
-    return f"Not shown, with the effect that these texts could show: {', '.join(parts)}."
+        ends = f"{min(detectables):.2f} to {max(detectables):.2f}" if len(detectables) > 1 else "too few groups"
+        ends = f"{detectables[0]:.2f}" if len(detectables) == 1 else ends
+        parts.append(f"{name}{'' if len(name_effects) == 1 else f', {len(name_effects)} effects'} ({ends})")
+    return f"Not shown: {'; '.join(parts)}. In brackets: the points from which on these texts would show an effect."
 
 
 _MOST_SYSTEMS = 15

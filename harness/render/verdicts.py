@@ -268,9 +268,12 @@ class AnswerLine(NamedTuple):
 
 
 def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[AnswerLine]:
-    """Yield the answer of verdicts in lines; none without a verdict."""
+    """Yield the answer of verdicts in lines; none without a verdict. Of baselines alone it says that there is nobody to judge."""
     if sides := judged_sides(verdicts):
         yield from lines_of(build_answer(sides, pages))
+    elif verdicts:
+        title = "Only baselines were asked; an answer needs a judge"
+        yield AnswerLine("title", title, title)
 
 
 def lines_of(answer: Answer) -> Iterator[AnswerLine]:

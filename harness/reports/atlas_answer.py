@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -87,6 +87,11 @@ class QualitySquare:
         if self.style != "split":
             return ((self.style, ATLAS_SIGNS[self.style]),)
         return tuple((style, f"{ATLAS_SIGNS[style]} {count}") for style, count in self.styles)
+
+    @property
+    def last_use(self) -> str:
+        """The style behind whose sign the judge stands: that of the last use, if there is one."""
+        return next((style for style, _ in reversed(self.styles) if style in ("good", "gone")), "")
 
     @property
     def sign(self) -> str:
@@ -209,6 +214,16 @@ def atlas_matrix(atlas: Atlas, today: datetime.date, tags: Sequence[str] | None 
         names = [*(quality for quality in QUALITIES if quality in squares), *sorted(squares.keys() - {*QUALITIES})]
         rows.append(LanguageRow(tag, atlas.languages[tag], {quality: squares[quality] for quality in names}))
     return rows
+
+
+def first_finding(rows: Iterable[LanguageRow], judged: Collection[str]) -> tuple[str, str]:
+    """Return in how many languages of rows a judge may be used today, and in how many only one that is no longer served; else empty."""
+    uses = [row.uses for row in rows if row.tag in judged]
+    served, gone = sum("good" in styles for styles in uses), sum(styles == {"gone"} for styles in uses)
+    finding = f"In none of {counted(len(uses), 'language')} may a judge be used that is served today."
+    if served:
+        finding = f"In {served} of {counted(len(uses), 'language')} a judge served today may be used for one metric or more."
+    return finding, f"In {gone} more, only judges that are no longer served may be." if gone else ""
 
 
 def style_of(metric: MetricAnswer) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shlex
 import subprocess
 import sys
@@ -101,7 +102,7 @@ def test_texts_without_a_score_are_asked_about_too_and_correction_pays(
     spreadsheet.write_text("\n".join(lines), "utf-8")
     started = cli("start", spreadsheet, "--sampling", "random", "--yes")
     [asking] = [line.strip() for line in started.err.splitlines() if line.strip().startswith("harness run")]
-    assert "also about the 140 texts without a score" in asking
+    assert "Ask a judge, also about the 140 texts without a score" in started.err
     ran = cli(*shlex.split(asking.partition("   #")[0].replace("openai/MODEL", "python:readable_too:score"))[1:])
     assert ran.code == 0, ran.err
     corrected = json.loads(cli("correct", next((tmp_path / "results" / "runs").iterdir()).name, "--json").out)
@@ -175,7 +176,7 @@ def test_a_table_of_texts_can_be_judged_and_labelled(cli: Cli, tmp_path: Path, m
     done = cli("start", "texts.csv", "--metric", "tone", "--scale", "tone=0,1,2:best=2", "--yes")
     assert done.code == 0, done.err
     assert "no scores" in done.err and "harness labels page texts" in done.err
-    [asking] = [line.strip().partition("   #")[0] for line in done.err.splitlines() if line.strip().startswith("harness run")]
+    [asking] = [line.strip() for line in done.err.splitlines() if line.strip().startswith("harness run")]
     ran = cli(*asking.replace("openai/MODEL", "baseline/random").split()[1:], "--yes")
     assert ran.code == 0 and "nothing to ask" not in ran.err, ran.err
     [paging] = [line.strip().partition("   #")[0] for line in done.err.splitlines() if line.strip().startswith("harness labels page")]
@@ -213,14 +214,20 @@ def test_a_page_is_made_of_a_table_of_texts(cli: Cli, tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("table", ["answers.csv", "hodnoceni.csv"])
-def test_what_stands_above_the_next_commands_fits_into_80_columns(
+def test_everything_fits_into_80_columns_with_commands_that_a_shell_reads_as_they_stand(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     code, out, err = cli("start", Path(__file__).parents[2] / "docs" / "start" / table, "--yes", "--to", tmp_path / "data")
     assert code == 0
-    for line in (out + err.partition("\nNext:")[0]).replace(str(tmp_path), "").splitlines():
+    said, _, following = err.replace(str(tmp_path), "").partition("\nNext:\n")
+    for line in (out.replace(str(tmp_path), "") + said + following).splitlines():
         assert len(line) <= 80 or " " not in line.strip(), line
+    commands = re.findall(r"^  (harness .*(?:(?<=\\)\n.*)*)", following, re.M)
+    assert bool(commands) == (table == "hodnoceni.csv")
+    for command in commands:
+        words = shlex.split(command.replace("\\\n", " "))
+        assert words[:1] == ["harness"] and "\n" not in words, command
 
 
 def test_answers_on_a_terminal_correct_the_guesses(spreadsheet: Path, tmp_path: Path) -> None:

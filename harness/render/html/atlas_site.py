@@ -26,6 +26,7 @@ from harness.reports.atlas_answer import (
     cause_words,
     condition_words,
     evidence,
+    first_finding,
     gone_judges,
     judge_answer,
     language_answer,
@@ -124,20 +125,13 @@ def _page(title: str, body: Markup, answer: AtlasAnswer, share: Mapping[str, str
 def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -> str:
     rows, judged = atlas_matrix(atlas, today), {row.language for row in atlas.rows}
     judges = [_judge_line(atlas, judge, slug, today) for judge, slug in _slugs(atlas).items()]
-    answers = [row.uses for row in rows if row.tag in judged]
-    served, gone = (sum(uses in styles for uses in answers) for styles in (({"good"}, {"good", "gone"}), ({"gone"},)))
-    finding = f"In none of {counted(len(answers), 'language')} may a judge be used that is served today."
-    if served:
-        many = f"{served} of {counted(len(answers), 'language')}"
-        finding = f"In {many} a judge that is served today may be used for one metric or more."
-    finding += f" In {gone} more, only judges that are no longer served may be." if gone else ""
     body = render(
         "atlas.html",
         groups=[(title, group) for title, belongs in _EVIDENCE if (group := [row for row in rows if belongs(row, row.tag in judged)])],
         judges=judges,
         judges_without_toys=len({row.judge for row in atlas.rows}),
         sets=[set_words(atlas, name) for name in atlas.sets],
-        finding=finding,
+        finding=" ".join(first_finding(rows, judged)).strip(),
         verdicts=len(atlas.rows),
         wrong_use=wrong_use_words(atlas.rows),
         languages=len(judged),

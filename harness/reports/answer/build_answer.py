@@ -41,12 +41,12 @@ def _with_missing(verdicts: Sequence[Verdict], cards: Iterable[Card]) -> tuple[C
     notes = note_cards(str(verdict["judge"]) for verdict in verdicts)
     position = next((number for number, card in enumerate(listed) if card.style == "bad"), None)
     if position is None or len(missing) != 1:
-        return (*copied_cards(verdicts), *listed, *missing, *notes)
+        return (*listed, *missing, *copied_cards(verdicts), *notes)
     [missed] = missing
     card = listed[position]
     note = card.note if len(verdicts) == 1 and verdicts[0].basis == "bar" else f"{card.note} {missed.note}".strip()  # which has the shares
     listed[position] = replace(card, text=f"{card.text} {missed.text}", note=note)
-    return (*copied_cards(verdicts), *listed, *notes)
+    return (*listed, *copied_cards(verdicts), *notes)
 
 
 def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:

@@ -100,9 +100,21 @@ def _describe_gains(numbers: SectionNumbers) -> str:
     sentences = (
         _gain_sentence(gaining, falling, rows, several),
         f"In {_name_languages(falling, several)} {refused}." if falling else "",
+        _fewer_equal_sentence(gaining),
         "" if several else _gap_sentence(numbers),
     )
     return " ".join(filter(None, sentences))
+
+
+def _fewer_equal_sentence(gaining: Sequence[Row]) -> str:
+    """Say where a map that helps equals people's scores less often, in whole percent."""
+    sides = [(row, percent(row["agreement_before"]), percent(row["agreement_after"])) for row in gaining if row["agreement_before"]]
+    fewer = [
+        f"{english_name(row['language'])} ({before} → {after})"
+        for row, before, after in sides
+        if before != after and row["agreement_after"] < row["agreement_before"]
+    ]
+    return f"It equals people's scores less often in {', '.join(fewer)}, and says better how sure each score is." if fewer else ""
 
 
 def _gain_sentence(gaining: Sequence[Row], falling: Sequence[Row], rows: Sequence[Row], several: bool) -> str:

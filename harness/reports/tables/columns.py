@@ -267,7 +267,7 @@ def _verdict_text(row: Row) -> str:
         return f"more than {k:,} more" if row.get("more_than") else f"about {k:,} more"
     if row["verdict"] == "no verdict":
         return str(row["reasons"]["more_for_verdict"])
-    return str(row["verdict"]) if row["verdict"] in ("use", "do not use") else "no number would do"
+    return str(row["verdict"]) if row["verdict"] in ("use", "do not use") else "more labels will not help"
 
 
 def _write_estimate(name: str) -> Callable[[Row], str]:

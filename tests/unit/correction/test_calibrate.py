@@ -18,6 +18,7 @@ from harness.correction.score_maps import HALF_ALONE, HALVES, OTHERS, ClassCurve
 from harness.errors import UsageError
 from harness.measure.compare import align
 from harness.measure.options import Annotators, MeasureOptions
+from harness.reports.sections.calibrated_scores import CALIBRATED_SCORES
 from harness.sources import open_sources
 from tests.unit.correction.calibration_worlds import ScoreWorld, draw_input
 from tests.unit.correction.languages_folder import languages_folder
@@ -164,6 +165,14 @@ def test_the_command_says_what_to_do_by_language(tmp_path: Path, cli: Cli) -> No
     found = json.loads(cli("calibrate", folder, "--json", "--level", "0.8").out)
     assert found["level"] == 0.8 and found["metrics"][0]["metric"] == "tone"
     assert {cell["language"]: cell["advice"] for cell in found["metrics"][0]["cells"]}["ja"] != "use the map"
+
+
+def test_a_map_that_equals_fewer_scores_says_where() -> None:
+    """A map may say better how sure scores are and equal people's less often, which the advice alone would hide."""
+    rows = [{"advice": "use the map", "metric": "tone", "judge": "j", "language": tag} for tag in ("cs", "ja")]
+    sides = [{"agreement_before": 0.5, "agreement_after": 0.34}, {"agreement_before": 0.504, "agreement_after": 0.496}]
+    said = CALIBRATED_SCORES.finding({"rows": [{**row, **side} for row, side in zip(rows, sides, strict=True)], "gaps": []})
+    assert "It equals people's scores less often in Czech (50 % → 34 %), and says better how sure each score is." in said
 
 
 def test_a_map_that_leaves_languages_further_apart_says_so(tmp_path: Path, cli: Cli) -> None:

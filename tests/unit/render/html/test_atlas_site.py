@@ -110,11 +110,18 @@ def test_the_front_page_counts_judges_that_are_served_today_apart() -> None:
     gone = AtlasJudge(served_until=TODAY.replace(year=2025))
     every = atlas(row(), row(language="pt-BR", judge="old"), judges={"old": gone})
     page = pages_of(every)["index.html"]
-    assert "In 1 of 2 languages a judge that is served today may be used for one metric or more." in page
+    assert "In 1 of 2 languages a judge served today may be used for one metric or more." in page
     assert "In 1 more, only judges that are no longer served may be." in page
     assert re.findall(r'class="chip (\w+)"', page) == ["good", "gone"]
     page = pages_of(atlas(row(judge="old"), judges={"old": gone}))["index.html"]
     assert "In none of 1 language may a judge be used that is served today." in page
+
+
+def test_the_judge_stands_behind_the_metrics_that_it_may_be_used_for() -> None:
+    page = pages_of(atlas(row(), row(metric="bias", verdict="do not use", gap=-0.3, obstacles="worse people")))["index.html"]
+    [chip] = re.findall(r'<span class="chip split".*', page)
+    words = " ".join(re.sub("<[^>]*>", "", chip).split())
+    assert words.index("✓ 1") < words.index(row().judge) < words.index("✗ 1"), words
 
 
 def test_what_is_against_some_metrics_stands_under_do_not_use() -> None:

@@ -170,7 +170,8 @@ def test_a_step_asks_only_for_texts_that_the_set_has(make_verdict: MakeVerdict, 
 
 
 def test_baselines_have_no_answer(make_verdict: MakeVerdict) -> None:
-    assert list(answer_lines([make_verdict(judge="baseline/majority")])) == []
+    [line] = answer_lines([make_verdict(judge="baseline/majority")])
+    assert line.sentence == "Only baselines were asked; an answer needs a judge" and list(answer_lines([])) == []
 
 
 def test_people_see_the_texts_of_the_data_and_never_systems(tmp_path: Path) -> None:
