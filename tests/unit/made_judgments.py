@@ -36,3 +36,8 @@ def changed_judgment(judgment: Judgment, **fields: Any) -> Judgment:
     """The judgment with other fields, or with other parts of its condition."""
     axes = {name: fields.pop(name) for name in Condition.__struct_fields__ if name in fields}
     return replace(judgment, condition=replace(judgment.condition, **axes), **fields)
+
+
+def letters(count: int) -> list[str]:
+    """The first lower-case letters: names of items."""
+    return [chr(ord("a") + number) for number in range(count)]

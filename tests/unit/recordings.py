@@ -14,6 +14,8 @@ from harness.measure.compare import Recording
 from harness.model import Failure, Item, Judgment, Scale, Score
 from tests.unit.made_judgments import made_judgment
 
+World = Callable[..., tuple[Dataset, Judgments]]
+
 
 @pytest.fixture(scope="session")
 def judged() -> Callable[..., Judgment]:
@@ -61,5 +63,23 @@ def make_recording(
         ids = [*(key[0] if isinstance(key, tuple) else key for key in labels), *(j.item_id for j in given), *more_items]
         items = [make_item(one, **(item | dict((places or {}).get(one, {})))) for one in dict.fromkeys(ids)]
         return Recording(name, make_data(items, labels, scales), Judgments.from_rows(given), asked=asked, baseline=baseline)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def world(make_item: Callable[..., Item], make_data: Callable[..., Dataset], judged: Callable[..., Judgment]) -> World:
+    """A data set with labels `{item: score}`, and a judge's answers to it; items of one letter share a group."""
+
+    def make(
+        labels: Mapping[str, Score], answers: Mapping[str, Score | Failure], *, dev: Sequence[Score] = (1,), **item: Any
+    ) -> tuple[Dataset, Judgments]:
+        labels: Mapping[str, Score], answers: Mapping[str, Score | Failure], *, dev: Sequence[Score] = (1,), **item: Any
+    ) -> tuple[Dataset, Judgments]:
+        items = [make_item(name, group=name[0] if len(name) > 1 else name, **item) for name in labels]
+        learnt = [make_item(f"dev {number}", split="dev", **item) for number in range(len(dev))]
+        data = make_data([*items, *learnt], dict(labels) | {i.item_id: score for i, score in zip(learnt, dev, strict=True)})
+        judgments = [judged(name, answer, judge="openai/one", language=items[0].language) for name, answer in answers.items()]
+        return data, Judgments.from_rows(judgments)
 
     return make

@@ -19,6 +19,7 @@ from harness.measure.compare import Recording, compare
 from harness.measure.options import Annotators, MeasureOptions
 from harness.model import Failure, Judgment, Scale, Score
 from harness.row_files import to_json
+from tests.unit.made_judgments import letters
 
 MakeRecording = Callable[..., Recording]
 Judged = Callable[..., Judgment]
@@ -54,10 +55,6 @@ def cells_of(made: Recording, **options: Any) -> tuple[Cell, ...]:
 def the_cell(made: Recording, **options: Any) -> Cell:
     [cell] = cells_of(made, **options)
     return cell
-
-
-def letters(count: int) -> list[str]:
-    return [chr(ord("a") + number) for number in range(count)]
 
 
 # Counts, by hand: three annotators and what a judge makes of it. `f` has no row, `g` too few annotators.

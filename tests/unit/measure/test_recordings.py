@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,33 +20,15 @@ from harness.model import Condition, Failure, Item, Judgment, Scale, Score
 from harness.signature import ComparisonSignature, Signature
 from tests.protocols import PROTOCOL
 from tests.unit.made_judgments import made_judgment
+from tests.unit.recordings import World
 
 MakeItem = Callable[..., Item]
 MakeData = Callable[..., Dataset]
 Judged = Callable[..., Judgment]
 Answers = Mapping[str, Score | Failure]
-World = Callable[..., tuple[Dataset, list[Judgment]]]
 
 JUDGE = "openai/one"
 NOTHING = Judgments.from_rows([])
-
-
-def letters(count: int) -> list[str]:
-    return [chr(ord("a") + number) for number in range(count)]
-
-
-@pytest.fixture
-def world(make_item: MakeItem, make_data: MakeData, judged: Judged) -> World:
-    """A data set with labels `{item: score}`, and a judge's answers to it; items of one letter share a group."""
-
-    def make(labels: Mapping[str, Score], answers: Answers, *, dev: Sequence[Score] = (1,), **item: Any) -> tuple[Dataset, Judgments]:
-        items = [make_item(name, group=name[0] if len(name) > 1 else name, **item) for name in labels]
-        learnt = [make_item(f"dev {number}", split="dev", **item) for number in range(len(dev))]
-        data = make_data([*items, *learnt], dict(labels) | {i.item_id: score for i, score in zip(learnt, dev, strict=True)})
-        judgments = [judged(name, answer, judge=JUDGE, language=items[0].language) for name, answer in answers.items()]
-        return data, Judgments.from_rows(judgments)
-
-    return make
 
 
 def test_the_baseline_is_the_commonest_label_of_the_development_items(world: World) -> None:

@@ -19,6 +19,7 @@ from harness.measure.recordings import recording
 from harness.measure.summaries import LabelScorePairs, LanguageSummary, label_score_pairs, pooled_differences, summaries
 from harness.model import Failure, Item, Judgment, Label, Scale
 from harness.stats import Difference, Interval
+from tests.unit.made_judgments import letters
 from tests.unit.measure.test_outcomes import judged, recorded
 
 MakeItem = Callable[..., Item]
@@ -27,10 +28,6 @@ Judged = Callable[..., Judgment]
 
 THREE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
 JUDGE = "openai/one"
-
-
-def letters(count: int) -> list[str]:
-    return [chr(ord("a") + number) for number in range(count)]
 
 
 BETTER, WORSE, UNCLEAR = (0.1, 0.5), (-0.5, -0.1), (-0.1, 0.5)

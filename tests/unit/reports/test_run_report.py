@@ -20,32 +20,15 @@ from harness.reports.run_report import AboutRun, Report
 from harness.row_files import to_json
 from harness.runs import RunAnswers
 from tests.protocols import PROTOCOL
+from tests.unit.made_judgments import letters
+from tests.unit.recordings import World
 
 MakeItem = Callable[..., Item]
 MakeData = Callable[..., Dataset]
 Judged = Callable[..., Judgment]
 Answers = Mapping[str, Score | Failure]
-World = Callable[..., tuple[Dataset, list[Judgment]]]
 
 JUDGE = "openai/one"
-
-
-def letters(count: int) -> list[str]:
-    return [chr(ord("a") + number) for number in range(count)]
-
-
-@pytest.fixture
-def world(make_item: MakeItem, make_data: MakeData, judged: Judged) -> World:
-    """A data set with labels `{item: score}`, and a judge's answers to it; items of one letter share a group."""
-
-    def make(labels: Mapping[str, Score], answers: Answers, *, dev: Sequence[Score] = (1,), **item: Any) -> tuple[Dataset, Judgments]:
-        items = [make_item(name, group=name[0] if len(name) > 1 else name, **item) for name in labels]
-        learnt = [make_item(f"dev {number}", split="dev", **item) for number in range(len(dev))]
-        data = make_data([*items, *learnt], dict(labels) | {i.item_id: score for i, score in zip(learnt, dev, strict=True)})
-        judgments = [judged(name, answer, judge=JUDGE, language=items[0].language) for name, answer in answers.items()]
-        return data, Judgments.from_rows(judgments)
-
-    return make
 
 
 def made(data: Dataset, judgments: Judgments | Sequence[Judgment]) -> Report:
