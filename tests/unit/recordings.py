@@ -74,8 +74,6 @@ def world(make_item: Callable[..., Item], make_data: Callable[..., Dataset], jud
     def make(
         labels: Mapping[str, Score], answers: Mapping[str, Score | Failure], *, dev: Sequence[Score] = (1,), **item: Any
     ) -> tuple[Dataset, Judgments]:
-        labels: Mapping[str, Score], answers: Mapping[str, Score | Failure], *, dev: Sequence[Score] = (1,), **item: Any
-    ) -> tuple[Dataset, Judgments]:
         items = [make_item(name, group=name[0] if len(name) > 1 else name, **item) for name in labels]
         learnt = [make_item(f"dev {number}", split="dev", **item) for number in range(len(dev))]
         data = make_data([*items, *learnt], dict(labels) | {i.item_id: score for i, score in zip(learnt, dev, strict=True)})
