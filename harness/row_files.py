@@ -260,7 +260,8 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[Path]:
         yield temporary
         os.replace(temporary, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # a read-only medium refuses to remove a file that is not there, and that is no other error
+            temporary.unlink(missing_ok=True)
         _temporary.discard(temporary)
 
 
@@ -270,7 +271,8 @@ _temporary: set[Path] = set()  # files in the middle of being written
 @atexit.register
 def _remove_temporary() -> None:
     for path in _temporary:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def make_folder(folder: Path, *, private: bool = False) -> list[Path]:

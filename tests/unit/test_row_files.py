@@ -9,6 +9,8 @@ import io
 import json
 import math
 import os
+import subprocess
+import sys
 import tomllib
 import unicodedata
 from collections.abc import Iterator
@@ -437,3 +439,21 @@ def test_a_file_of_another_schema_version_is_refused_with_what_to_do(tmp_path: P
         refuse_other_schema(b'{"old": true, "schema_version": 1}', 2, tmp_path, "make it again")
     for data in (b'{"schema_version": 2}', b"{}", b"[1]", b"\xff", b'{"schema_version": "1"}'):
         refuse_other_schema(data, 2, tmp_path, "make it again")
+
+
+def test_a_read_only_medium_is_one_sentence_and_nothing_at_the_end(tmp_path: Path) -> None:
+    """Such a medium refuses to remove even a file that is not there."""
+    program = """
+import errno, os, pathlib, sys
+from harness.errors import StoreError
+from harness.row_files import write_atomic
+def refuse(*_, **__):
+    raise OSError(errno.EROFS, "Read-only file system")
+os.open = os.unlink = refuse
+try:
+    write_atomic(pathlib.Path(sys.argv[1]), b"x")
+except StoreError as err:
+    print(err)
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "c.json")], capture_output=True, text=True, check=True)
+    assert "c.json cannot be written (Read-only file system)" in done.stdout and not done.stderr
