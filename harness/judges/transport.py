@@ -111,6 +111,7 @@ class Transport:
                     has_turn = await turn.acquire()
             return b"".join(parts)[:limit]
         finally:
+            parts.clear()  # an error holds this frame as long as its call waits for the next attempt
             if has_turn:
                 turn.release()
 
