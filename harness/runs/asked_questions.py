@@ -17,7 +17,7 @@ from harness.parse import typed_question
 from harness.perturb import parse_perturbation
 from harness.prompts import OwnPrompt, is_english, load_own_prompt, load_own_rubric, with_rubric
 from harness.runs.protocol import AskedQuestions
-from harness.runs.specification import ChosenConditions, ChosenWordings, RunSpec
+from harness.runs.specification import DEFAULT_TEMPERATURE, ChosenConditions, ChosenWordings, RunSpec
 from harness.runs.study import study_named
 from harness.text import quoted
 
@@ -177,7 +177,7 @@ def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], board: Bo
 
     Raises UsageError for a condition that is named twice, also under two names: each answer would count twice.
     """
-    temperatures = chosen.temperatures or ((board.temperature,) if board else (0.0,))
+    temperatures = chosen.temperatures or (board.temperature if board else DEFAULT_TEMPERATURE,)
     perturbations = [
         "",
         *(

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from harness.prompts import OwnPrompt
 
 DEFAULT_BOARD = "controls"
+DEFAULT_TEMPERATURE = 0.0  # where no board says another one
 DEFAULT_JUDGE = "local/smollm2-135m"
 
 

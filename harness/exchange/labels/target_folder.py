@@ -1,16 +1,9 @@
-"""The items of an import, given separately or built from the rows of the labels, and its target folder: its content before the import, its
-`data.toml` after it, and the pseudonyms of its annotators.
-
-With the same salt, the same person always has the same pseudonym; without it, nobody can find the person.
-"""
+"""The items of an import, given separately or built from the rows of the labels, and its target folder: its content before the import, and
+its `data.toml` after it."""
 
 from __future__ import annotations
 
 import hashlib
-import hmac
-import os
-import re
-import secrets
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,8 +16,9 @@ from harness.content.specs import DatasetCard, LabelMapping
 from harness.conversations import as_text
 from harness.data.dataset import load_bundled, load_folder, read_back, text_problems
 from harness.data.folders import data_toml, located, locked_folder, table_file, write_folder
-from harness.errors import AccessError, ContentError, StoreError, UsageError, refuse_pipe
+from harness.errors import ContentError, UsageError
 from harness.exchange.labels.columns_of_source import NO_ITEM_ID, ColumnPlan, find_columns
+from harness.exchange.labels.pseudonyms import SALT_NOTE, Pseudonyms
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.records import refuse_large
 from harness.exchange.labels.table import Record, Unreadable, UnreadableScore, id_text, is_blank
@@ -32,7 +26,7 @@ from harness.model import AnnotatorKind, Item, Scale
 from harness.offensive import refuse_in_repository
 from harness.parse.language import other_language_of
 from harness.row_files import find_table, open_bytes, read_rows, to_jsonl
-from harness.text import normalised_id, person_key, quoted
+from harness.text import normalised_id, quoted
 
 _ITEM_ROLES = ("language", "task", "split", "group", "system", "parallel_id")
 
@@ -354,110 +348,3 @@ def updated_about(
         if target.labels and value != getattr(about, name):
             raise UsageError(f"{target.folder} already has {name} = '{getattr(about, name)}'; '{value}' cannot be added to it")
     return with_imported(msgspec.structs.replace(about, **hints), metrics, notes)
-
-
-_SALT_BYTES = 32
-SALT_NOTE = "annotators are pseudonyms made with the salt "
-
-
-def default_salt_file() -> Path:
-    """The default file of the salt, in the user's settings folder."""
-    import platformdirs  # late: not needed where ids are kept
-
-    return Path(platformdirs.user_config_dir("judge-harness")) / "annotator-salt"
-
-
-def read_salt(path: Path, *, outside: Path) -> bytes:
-    """Read the salt from a file. A missing file is created; only its owner may read it.
-
-    Raises UsageError when the file lies inside the folder `outside`, which people share, or holds anything else. Raises StoreError when it
-    cannot be created.
-    """
-    if path.resolve().is_relative_to(outside.resolve()):
-        raise UsageError(f"the salt {path} would be inside {outside}, which is meant to be shared; choose a --salt-file elsewhere")
-    refuse_pipe(path)
-    try:
-        return _check_salt(path, path.read_bytes())
-    except FileNotFoundError:
-        salt = secrets.token_bytes(_SALT_BYTES)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            # Write the whole salt or remove the file: half a salt would be refused by every import that follows.
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(salt.hex().encode() + b"\n")
-                    file.flush()
-                    os.fsync(handle)
-            except BaseException:
-                path.unlink(missing_ok=True)
-                raise
-        except FileExistsError:  # another import created it meanwhile
-            return _check_salt(path, path.read_bytes())
-        except OSError as err:
-            raise StoreError(f"the salt {path} cannot be written ({err.strerror or err}); choose another --salt-file") from None
-        return salt
-    except OSError as err:
-        raise AccessError(f"the salt {path} cannot be read ({err.strerror or err}); choose another --salt-file") from None
-
-
-def _check_salt(path: Path, data: bytes) -> bytes:
-    if not re.fullmatch(rb"[0-9a-f]{64}\s*", data):
-        raise UsageError(f"{path} is not a salt that this program made (64 hexadecimal digits); choose another --salt-file")
-    return bytes.fromhex(data.decode().strip())
-
-
-class Pseudonyms:
-    """Maps the ids of annotators to pseudonyms; without a salt, to the first spelling of each, of which those in `earlier` came before.
-
-    Ids that differ only in case, blanks, invisible characters or composed letters are one person (see `person_key`): as two, they would
-    agree with each other in everything.
-    """
-
-    def __init__(self, salt: bytes | None, earlier: Iterable[str] = ()) -> None:
-        self._salt = salt
-        self._names: dict[str, str] = {}
-        self._owners: dict[str, str] = {}
-        self._spellings = {person_key(annotator): annotator for annotator in earlier}
-
-    @classmethod
-    def made_with(cls, salt_file: Path | None, *, outside: Path, keep: bool = False, earlier: Iterable[str] = ()) -> Pseudonyms:
-        """Pseudonyms by the salt of a file, or of the default one (see `read_salt`); with `keep`, ids stay as they are."""
-        return cls(None if keep else read_salt(salt_file or default_salt_file(), outside=outside), earlier)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The note for the data on the salt, with eight digits that identify it without revealing it; none where ids are kept."""
-        return (SALT_NOTE + hmac.new(self._salt, b"fingerprint", hashlib.sha256).hexdigest()[:8],) if self._salt else ()
-
-    def pseudonym_for(self, annotator: str) -> str:
-        """Return the pseudonym `ann-<10 hex digits of HMAC-SHA256>`. Raises UsageError if two annotators would share one."""
-        person = person_key(annotator)
-        if self._salt is None:
-            return self._spellings.setdefault(person, annotator)
-        if annotator not in self._names:
-            digits = hmac.new(self._salt, person.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:10]
-            name = f"ann-{digits}"
-            if self._owners.setdefault(name, person) != person:
-                raise UsageError(f"two annotators would both be called {name}; choose another --salt-file")
-            self._names[annotator] = name
-        return self._names[annotator]
-
-    def scrub(self, text: str) -> str:
-        """Replace ids that are separate words in a text. Ids without a letter or with one or two characters stay: they are more often
-        scores and numbers than people."""
-        if self._salt is None or not (pattern := self._pattern()):
-            return text
-        return pattern.sub(lambda match: self._folded[match[0].casefold()], text)
-
-    def _pattern(self) -> re.Pattern[str] | None:
-        if getattr(self, "_compiled_for", -1) != len(self._names):
-            self._compiled_for = len(self._names)
-            self._folded = {name.casefold(): pseudonym for name, pseudonym in self._names.items() if _is_distinctive(name)}
-            words = "|".join(sorted(map(re.escape, (n for n in self._names if _is_distinctive(n))), key=len, reverse=True))
-            self._compiled = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE) if words else None
-        return self._compiled
-
-
-def _is_distinctive(name: str) -> bool:
-    return len(name) > 2 and any(character.isalpha() for character in name)

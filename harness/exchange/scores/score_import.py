@@ -22,12 +22,12 @@ from harness.data.folders import locked_folder
 from harness.data.labels import NOT_BLIND
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.columns_of_source import ColumnPlan
+from harness.exchange.labels.pseudonyms import Pseudonyms
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.table import Record, UnreadableScore, id_text, is_blank
 from harness.exchange.labels.target_folder import (
     GivenItems,
     ItemRows,
-    Pseudonyms,
     add_rows,
     card_of_new_folder,
     digest_note,

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from harness.engines.local import ReplyWriter
+from harness.engines.reply_writer import ReplyWriter
 from harness.errors import StoreError
 from harness.model import Call, JudgeIdentity, Reply
 from harness.store import Attempt, Store

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import StoreError, UsageError
-from harness.exchange.labels.target_folder import Pseudonyms, default_salt_file, read_salt
+from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 
 SALT = bytes(range(32))
 
