@@ -89,7 +89,7 @@ def show_run(result: RunResult, output: RunOutput, decision: DecisionOptions | N
     """Write the run's derived files, print its report (unless it is quiet) and return it; `decision` has the thresholds."""
     from harness.api import report as make_report
     from harness.render.files import write_files
-    from harness.render.runs import cost_sentences, language_cost_lines
+    from harness.render.runs import cost_sentences, language_cost_lines, replaced_sentences
     from harness.render.terminal import dim_lines, print_report, print_sections, print_whole
     from harness.reports.run_report import only_languages
     from harness.row_files import to_json
@@ -115,6 +115,8 @@ def show_run(result: RunResult, output: RunOutput, decision: DecisionOptions | N
             print_sections(report.ablations)
         if costs.people or costs.priced_on:
             print_whole(lambda width: dim_lines(map(terminal_safe, (*cost_sentences(costs), *language_cost_lines(costs)))))
+        elif replaced := [*replaced_sentences(costs)]:
+            print_whole(lambda width: dim_lines(map(terminal_safe, replaced)))
     if not output.as_json:
         if part := _describe_part_of_board(result):
             print_message(f"\n{part}")

@@ -35,6 +35,7 @@ def cost_sentences(costs: RunCosts) -> Iterator[str]:
         yield f"The calls cost {total:.4f} US dollars ({calls}), at prices of {', '.join(costs.priced_on)}."
         if note := age_note(costs.priced_on, date.fromisoformat(costs.asked_on)) if costs.asked_on else "":
             yield f"On that day {note}."
+    yield from replaced_sentences(costs)
     for people in costs.people:
         priced = [judge for judge in costs.judges if judge.language == people.language and judge.per_thousand is not None]
         asked_calls = "; ".join(f"{judge.judge} {judge.per_thousand:,.2f}" for judge in priced)
@@ -45,6 +46,16 @@ def cost_sentences(costs: RunCosts) -> Iterator[str]:
             f"At {people.wage:g} US dollars an hour, 1,000 texts cost {people.per_thousand:,.2f} for one person's labels"
             + (f", and for the calls of {asked_calls}." if asked_calls else ".")
         )
+
+
+def replaced_sentences(costs: RunCosts) -> Iterator[str]:
+    """Yield how many replies a later one took the place of, and what they cost where that is known; nothing where there are none."""
+    if replaced := sum(judge.replaced for judge in costs.judges):
+        amounts = [judge.replaced_dollars for judge in costs.judges if judge.replaced]
+        known = [amount for amount in amounts if amount is not None]
+        price = f"; they cost {sum(known):.4f} US dollars more" if costs.priced_on and len(known) == len(amounts) else ""
+        noun, verb, owner = ("reply", "does", "its call was") if replaced == 1 else ("replies", "do", "their calls were")
+        yield f"{counted(replaced)} earlier {noun} {verb} not count, as {owner} asked again{price}."
 
 
 def language_cost_lines(costs: RunCosts) -> Iterator[str]:

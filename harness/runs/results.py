@@ -100,8 +100,11 @@ def write_record(
     for judge, by_language in answers.spent.items():
         price = prices.get(judge)
         for language, spent in by_language.items():
-            cost = price.cost(spent.usage) - price.cost(spent.batched) + price.in_batch().cost(spent.batched) if price else None
-            in_dollars = {"cost": None if cost is None else round(cost, 6)}  # None if no price is known
+            in_dollars: dict[str, float | None] = {}  # None if no price is known
+            used = {"cost": (spent.usage, spent.batched), "replaced_cost": (spent.replaced_usage, spent.replaced_batched)}
+            for name, (usage, batched) in used.items():
+                cost = price.cost(usage) - price.cost(batched) + price.in_batch().cost(batched) if price else None
+                in_dollars[name] = None if cost is None else round(cost, 6)
             spent_by_judge.setdefault(judge, {})[language] = msgspec.structs.asdict(spent) | in_dollars
     record = {
         "schema_version": 2,
@@ -226,7 +229,7 @@ class JudgeCost(msgspec.Struct, frozen=True):
     """The calls of one judge in one language.
 
     `texts` counts the texts that were asked about. `dollars` is the cost in US dollars; None if no price is known.
-    `tokens_per_character` as in `Spent`.
+    `tokens_per_character` as in `Spent`. `replaced` and `replaced_dollars` are for replies whose call was asked again, beside the others.
     """
 
     judge: str
@@ -235,6 +238,8 @@ class JudgeCost(msgspec.Struct, frozen=True):
     texts: int
     dollars: float | None
     tokens_per_character: float | None
+    replaced: int = 0
+    replaced_dollars: float | None = None
 
     @property
     def per_thousand(self) -> float | None:
@@ -302,8 +307,9 @@ def run_costs(result: RunResult, wage: float | None = None) -> RunCosts:
     for judge, by_language in result.answers.spent.items():
         texts = Counter(items[name].language for name in judgments.item.take(judgments.judge.equals(judge)).used)
         for language, spent in by_language.items():
-            dollars = spent_on_record.get(judge, {}).get(language, {}).get("cost")
-            costs.append(JudgeCost(judge, language, spent.calls, texts[language], dollars, spent.tokens_per_character))
+            recorded = spent_on_record.get(judge, {}).get(language, {})
+            of_answers = (spent.calls, texts[language], recorded.get("cost"), spent.tokens_per_character)
+            costs.append(JudgeCost(judge, language, *of_answers, spent.replaced, recorded.get("replaced_cost")))
     return RunCosts(tuple(costs), people, tuple(sorted(set(prices) - {ALWAYS})), date_asked(record))
 
 

@@ -34,7 +34,8 @@ class Spent(msgspec.Struct):
     """The usage of one judge in one language: calls, tokens (and the part of them in batches) and seconds; and its failures by name.
 
     `tokens_per_character` is how many prompt tokens a further character of the judged texts takes, by least squares among the calls that
-    ask the same; None where no tokens are reported, or no two texts differ in length.
+    ask the same; None where no tokens are reported, or no two texts differ in length. `replaced` counts the replies that a later one took
+    the place of, as their call was asked again; their tokens are in `replaced_usage`, and nowhere else.
     """
 
     calls: int = 0
@@ -43,6 +44,15 @@ class Spent(msgspec.Struct):
     failures: dict[str, int] = {}
     batched: Usage = Usage()
     tokens_per_character: float | None = None
+    replaced: int = 0
+    replaced_usage: Usage = Usage()
+    replaced_batched: Usage = Usage()
+
+    def add_replaced(self, reply: Reply) -> None:
+        self.replaced += 1
+        self.replaced_usage = added_usage(self.replaced_usage, reply.usage)
+        if reply.batched:
+            self.replaced_batched = added_usage(self.replaced_batched, reply.usage)
 
     def add(self, reply: Reply) -> None:
         self.calls += 1
@@ -214,6 +224,9 @@ def _read_judge(
     spans: Counter[str] = Counter()
     reasoning: Counter[str] = Counter()
     forms = ReplyForms()
+    replaced: dict[str, list[Reply]] = {}
+    for call_id, reply_before in store.earlier_replies(calls.ids()):
+        replaced.setdefault(call_id, []).append(reply_before)
     replies = store.replies(calls.all_call_ids())
     for query, call_id, reply, first in zip(plan.queries(), calls.all_call_ids(), replies, calls.selected, strict=True):
         if reply is None:
@@ -224,7 +237,10 @@ def _read_judge(
             counts["answered_by"][reply.model] += 1
             counts["forms"][reply.form] += 1
             counts["left_out"].update(reply.left_out)
-            spent.setdefault(query.item.language, Spent()).add(reply)
+            of_language = spent.setdefault(query.item.language, Spent())
+            of_language.add(reply)
+            for reply_before in replaced.pop(call_id, ()):
+                of_language.add_replaced(reply_before)
             forms.add(query, reply)
             if characters := reply.reasoning_characters + reasoning_end(reply.text):
                 reasoning.update(replies=1, characters=characters)

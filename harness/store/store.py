@@ -78,6 +78,14 @@ class StoredBatch(msgspec.Struct, frozen=True):
     calls: tuple[str, ...]
 
 
+def _decoded(call_id: str, reply: str) -> Reply:
+    """Return a stored reply. Raises StoreError for a damaged one."""
+    try:
+        return decode_reply(reply)
+    except msgspec.DecodeError as err:
+        raise StoreError(f"the reply of call {call_id} is damaged ({err}); 'harness store check' lists all damaged replies") from None
+
+
 def unpack_call_ids(calls: bytes) -> tuple[str, ...]:
     """Return the call ids of a batch. Raises zlib.error or msgspec.DecodeError if they are damaged."""
     return msgspec.json.decode(zlib.decompress(calls), type=tuple[str, ...])
@@ -205,12 +213,22 @@ class Store:
         Raises StoreError for a damaged reply.
         """
         for call_id, reply in self._look_up("reply", call_ids, since, "ORDER BY attempt DESC LIMIT 1"):
-            try:
-                yield None if reply is None else decode_reply(reply)
-            except msgspec.DecodeError as err:
-                raise StoreError(
-                    f"the reply of call {call_id} is damaged ({err}); 'harness store check' lists all damaged replies"
-                ) from None
+            yield None if reply is None else _decoded(call_id, reply)
+
+    def earlier_replies(self, call_ids: Iterable[str]) -> Iterator[tuple[str, Reply]]:
+        """Yield `(call id, reply)` of the replies that were replaced by a later one, because their call was asked again. Streams.
+
+        Raises StoreError for a damaged reply.
+        """
+        if not self._fetch("SELECT 1 FROM attempts WHERE attempt > 1 LIMIT 1"):
+            return
+        last = "(SELECT MAX(attempt) FROM attempts AS later WHERE later.call_id = value AND later.reply IS NOT NULL)"
+        of_calls = "json_each(?) JOIN attempts ON call_id = value"
+        remaining = iter(call_ids)
+        while chunk := list(islice(remaining, _IDS_PER_QUERY)):
+            query = f"SELECT call_id, reply FROM {of_calls} WHERE reply IS NOT NULL AND attempt < {last} ORDER BY key, attempt"
+            for call_id, reply in self._fetch(query, msgspec.json.encode(chunk).decode()):
+                yield call_id, _decoded(call_id, reply)
 
     def _look_up(self, value: str, call_ids: Iterable[str], since: float | None, order: str = "") -> Iterator[tuple[str, Any]]:
         """Yield `(call id, value)` of attempts with a reply. Ids go to SQLite in chunks, so a million ids need no more memory than 500."""

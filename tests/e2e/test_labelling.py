@@ -334,6 +334,23 @@ def test_skip_comment_undo_marks_and_a_saved_file(browser: Any, tmp_path: Path) 
     assert seen[0]["skip"] == "offensive" and all(one["seconds"] >= 0 for one in seen)
 
 
+def test_the_time_of_a_text_is_its_own(browser: Any, tmp_path: Path) -> None:
+    """The clock is moved by hand: 3 seconds in front of the first text, 5 of the second, 8 of the last."""
+    options = PageOptions(language="cs", tasks=("open_prompt",), metrics=("task_quality",), annotators=("eva",), practice=0, next_items=3)
+    pages = made("bundled", tmp_path / "pages", options)
+    with visitor(browser) as context:
+        page = open_page(context, pages.files[0].as_uri())
+        page.evaluate("() => { window.now = 0; performance.now = () => window.now; }")
+        page.click("button.main")
+        for seconds in (3, 5, 8):
+            page.evaluate("ms => { window.now += ms; }", 1000 * seconds)
+            page.keyboard.press("1")
+            page.keyboard.press("Enter")
+        page.wait_for_timeout(50)
+        result = json.loads(save(page, tmp_path / "results").read_text("utf-8"))
+    assert {one["place"]: one["ms"] for one in result["answers"]} == {1: 3000, 2: 5000, 3: 8000}
+
+
 def test_a_browser_that_keeps_nothing_says_so(browser: Any, tmp_path: Path) -> None:
     options = PageOptions(language="cs", tasks=("open_prompt",), metrics=("task_quality",), annotators=1, practice=0)
     pages = made("bundled", tmp_path / "pages", options)

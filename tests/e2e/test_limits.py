@@ -171,6 +171,22 @@ def test_a_limit_is_above_zero(ask: Cli, flag: str, value: str) -> None:
     assert done.code == 2 and "expected a number above 0" in done.err
 
 
+def test_the_report_says_what_replaced_replies_cost(ask: Cli, cli: Cli, endpoint: Any, out: Path, tmp_path: Path) -> None:
+    """100 prompt and 20 answer tokens a reply are 100 + 20 dollars at a dollar for a token; the price of the answers is not moved."""
+    (tmp_path / "prices.toml").write_text('["openai/tester-2024-01-01"]\ninput = 1e6\noutput = 1e6\nas_of = "2026-11-01"\n')
+    no = endpoint.saying("I'm sorry, but I cannot help with that.")
+    endpoint.script = endpoint.first(no, no)
+    done = ask("--reask", "refused", "--concurrency", "1", "--prices", tmp_path / "prices.toml")
+    assert done.code == 0, done.err
+    words = " ".join(done.out.split())
+    assert f"The calls cost {120 * CALLS:.4f} US dollars ({CALLS} calls)" in words
+    assert "2 earlier replies do not count, as their calls were asked again; they cost 240.0000 US dollars more." in words
+    assert cli("report", "--html", tmp_path / "page.html", "--out", out).code == 0
+    assert "2 earlier replies do not count, as their calls were asked again; they cost 240.0000" in (tmp_path / "page.html").read_text(
+        "utf-8"
+    )
+
+
 def test_refused_calls_are_asked_again_and_all_attempts_are_kept(ask: Cli, endpoint: Any, rows: Callable[..., Any], out: Path) -> None:
     no = endpoint.saying("I'm sorry, but I cannot help with that.")
     endpoint.script = endpoint.first(no, no)

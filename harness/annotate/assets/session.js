@@ -103,6 +103,7 @@ class Session {
     announce("");
     document.querySelector("h1").focus({ preventScroll: true });
     document.querySelector(".question.current input[type=number]")?.focus({ preventScroll: true });
+    this.timed = this.item.key;
     this.clock.start();
   }
 
@@ -227,8 +228,9 @@ class Session {
 
   // Time and keeping
 
+  /** The time belongs to the text that was shown: the place has moved on when the clock ends. */
   spend(ms) {
-    if (this.item) this.answers.addTime(this.item.key, ms);
+    this.answers.addTime(this.timed, ms);
     this.keep();
   }
 
