@@ -39,6 +39,10 @@ class Spending(msgspec.Struct, frozen=True):
     prices: str | None  # the date of the prices; `always` for a judge that costs nothing
 
 
+RECORDED = "recorded/"
+"""What the names of judges begin with whose scores were recorded elsewhere."""
+
+
 class Contender(msgspec.Struct, frozen=True):
     """One judge of a board: what its card says, and what it costs, by language. `id` differs for judges with the same name."""
 
@@ -59,8 +63,8 @@ class Contender(msgspec.Struct, frozen=True):
 
     @property
     def display_name(self) -> str:
-        """The name that tables show."""
-        name = self.title or self.name
+        """The name that tables show: the title, else the name, of a recorded judge that of the model."""
+        name = self.title or self.name.removeprefix(RECORDED)
         return f"{name} (a part: {self.part})" if self.part else name
 
     @property

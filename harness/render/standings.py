@@ -12,7 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from harness.boards.probes import Finding
-from harness.boards.standings import Contender, Standings
+from harness.boards.standings import RECORDED, Contender, Standings
 from harness.content.tags import both_names, english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
@@ -215,7 +215,11 @@ def _ranking_row(standings: Standings, ranking: Ranking, ranked: RankedJudge, ju
 def name_of(judge: Contender) -> str:
     """Return what a row is called: the title, followed by the name where both say something."""
     number = judge.id.removeprefix(judge.name)
-    name = f"{judge.title} ({judge.name}{number})" if judge.title and judge.title != judge.name else f"{judge.name}{number}"
+    name = (
+        f"{judge.title} ({judge.name}{number})"
+        if judge.title and judge.title != judge.name
+        else f"{judge.name.removeprefix(RECORDED)}{number}"
+    )
     return f"{name}, a part: {judge.part}" if judge.part else name
 
 
@@ -223,6 +227,10 @@ def baseline_note(ranked: RankedJudge) -> str:
     """Return what a row says of the judge beside a constant answer; nothing where the judge is shown to beat it."""
     notes = {"above": "", "below": BELOW_BASELINE, "not shown": NOT_BEATING, "too few texts": TOO_FEW, "unread": UNREAD}
     return notes[ranked.beside_baseline]
+
+
+LANGUAGE_COLUMN = "in_"
+"""What the names of columns begin with that have the number of a language."""
 
 
 def overall_table(standings: Standings, variant: str) -> TextTable:
@@ -234,7 +242,9 @@ def overall_table(standings: Standings, variant: str) -> TextTable:
     overall_rows.sort(key=lambda row: standings.judge(row.judge).baseline)
     judges = [standings.judge(row.judge) for row in overall_rows]
     written = _ranked_by(standings).format
-    languages = [Column(f"in_{tag}", tag, written, f"the number in {english_name(tag)}", frozenset()) for tag in standings.languages]
+    languages = [
+        Column(f"{LANGUAGE_COLUMN}{tag}", tag, written, f"the number in {english_name(tag)}", frozenset()) for tag in standings.languages
+    ]
     rows: list[Row] = []
     for overall, judge in zip(overall_rows, judges, strict=True):
         worst = f"{written.text(overall.worst, None)} {overall.worst_language}"
@@ -249,7 +259,7 @@ def overall_table(standings: Standings, variant: str) -> TextTable:
             "probabilities": overall.probabilities.get("hold", 0) if overall.probabilities else None,
             "probabilities_text": probability_counts(overall.probabilities),
         }
-        rows.append(row | {f"in_{tag}": value for tag, value in overall.by_language.items()})
+        rows.append(row | {f"{LANGUAGE_COLUMN}{tag}": value for tag, value in overall.by_language.items()})
     statistics = []
     for column in columns_in(TableName.OVERALL):
         if column.name == "mean":

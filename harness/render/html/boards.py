@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -32,6 +32,7 @@ from harness.render.html.marks import JUDGE_DOT, LEGEND_MARKS, Mark, line, place
 from harness.render.html.pictures import Square
 from harness.render.html.shell import SiteFrame, render, shell, site_frame
 from harness.render.standings import (
+    LANGUAGE_COLUMN,
     by_order,
     findings_of,
     groups_in_words,
@@ -48,7 +49,7 @@ from harness.reports.answer.parts import SIGNS, STYLES, cause_words, count_quest
 from harness.reports.answer.words import shown_value, style_of
 from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import difference, percent, two_digits
-from harness.reports.tables.text_table import TextTable
+from harness.reports.tables.text_table import Heading, TextTable
 
 _INSET = 6.0  # percent of a track's width left free at each end
 _WIDTH, _HEIGHT = 720, 300  # of the plot, in its own units
@@ -275,7 +276,7 @@ def _about(standings: Standings) -> dict[str, Any]:
 
 def _board_page(standings: Standings, findings: Sequence[Finding], frame: SiteFrame) -> str:
     several = len(standings.variants) > 1
-    overall = [(variant if several else "", DrawnTable(overall_table(standings, variant))) for variant in standings.variants]
+    overall = [(variant if several else "", languages_apart(overall_table(standings, variant))) for variant in standings.variants]
     judges = [judge for judge in standings.judges if findings_of(findings, judge.id)]
     verdicts = verdict_table(standings)
     ranks = []  # the interval of the rank of each judge in each language
@@ -313,10 +314,34 @@ def _board_page(standings: Standings, findings: Sequence[Finding], frame: SiteFr
         deciding=len({verdict["judge"] for verdict in deciding_verdicts(standings)}),
         flagged=len({finding.judge for finding in findings if finding.flagged}),
         probes=[(name_of(judge), findings_of(findings, judge.id)) for judge in judges],
-        notes=standings_notes(standings, [*([verdicts] if verdicts else []), *(drawn.table for _, drawn in overall)]),
+        notes=standings_notes(standings, [*([verdicts] if verdicts else []), *(table for _, tables in overall for table in tables)]),
         unreviewed=standings.unreviewed,
     )
     return shell(f"{heading(standings)} – standings", body, scripts=SCRIPTS, description=standings.description, site=frame)
+
+
+def languages_apart(table: TextTable) -> list[TextTable]:
+    """Return the table of all languages; with more languages than judges in two: their columns would be wider than a window as rows are."""
+    languages = [number for number, heading in enumerate(table.headings) if heading.name.startswith(LANGUAGE_COLUMN)]
+    if len(languages) <= len(table.rows):
+        return [table]
+    others = [number for number in range(len(table.headings)) if number not in languages]
+    first = replace(
+        table,
+        headings=tuple(table.headings[number] for number in others),
+        rows=tuple(tuple(row[number] for number in others) for row in table.rows),
+        sort_keys=tuple(tuple(keys[number] for number in others) for keys in table.sort_keys),
+    )
+    judges = (Heading(row[0], row[0], number=True) for row in table.rows)
+    second = TextTable(
+        (Heading("language", "language", key=True), *judges),
+        tuple(
+            (english_name(table.headings[number].name.removeprefix(LANGUAGE_COLUMN)), *(row[number] for row in table.rows))
+            for number in languages
+        ),
+        tuple((None, *(keys[number] for keys in table.sort_keys)) for number in languages),
+    )
+    return [first, second]
 
 
 def judge_matrix(standings: Standings, variant: str) -> list[MatrixRow]:

@@ -128,7 +128,7 @@ def test_they_stand_in_the_table_as_recorded(written: tuple[Path, Path, list[Pat
     assert {opened.standings.judge(row.judge).display_name: row.value for row in table.rows} == {
         "m-1, zero-shot": 1.0,
         "m-1, cot": 0.0,
-        "recorded/m-2": 0.0,
+        "m-2": 0.0,
     }
     assert [finding.probe for finding in opened.findings] == ["baselines"] * 3, "there are no replies to look at"
     text = standings_markdown(opened.standings)

@@ -114,6 +114,20 @@ def test_ranks_and_costs_are_drawn_and_said_in_words() -> None:
     assert "people, leave-one-out" in cost
 
 
+def test_with_more_languages_than_judges_they_are_the_rows_of_every_table() -> None:
+    """Columns of 28 languages are wider than any window; the numbers stay the same."""
+    tags = ("ja", "cs", "de", "fr")
+    overall = tuple(msgspec.structs.replace(row, by_language=dict.fromkeys(tags, 0.71)) for row in made().overall)
+    page = board_pages([(made(languages=tags, tables=tuple(map(table, tags)), overall=overall), ())])["mini.html"]
+    for name in ("Ranks by judge and language", "Language by language"):
+        drawn = page[page.index(f'<caption class="hidden">{name}') :]
+        drawn = drawn[: drawn.index("</table>")]
+        heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', drawn)
+        assert "language" in heads[0] and "openai/one" in heads[1] and "openai/two" in heads[2], heads
+        assert re.findall(r'<th scope="row">(?:<bdi>)?(\w+)', drawn) == ["Japanese", "Czech", "German", "French"]
+    assert page.count(">71 %<") == len(tags) * len(overall)
+
+
 def test_a_judge_without_a_cost_is_named_below_the_plot() -> None:
     judges = (judge("openai/one"), judge("baseline/majority"), judge("openai/two", spending={}))
     page = board_pages([(made(judges=judges), ())])["mini.html"]
