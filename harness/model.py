@@ -271,15 +271,17 @@ def parse_variant(text: str) -> Variant:
 
 
 def plainness(text: str) -> tuple[bool, bool, int, str]:
-    """Return a key by which variants are sorted from the plainest to the most special; texts that name no variant come last.
+    """Return a key by which variants are sorted from the plainest to the most special.
 
-    >>> sorted(["joint", "single+few-shot", "Prompt 3", "single"], key=plainness)
-    ['single', 'joint', 'single+few-shot', 'Prompt 3']
+    Texts that name no variant come last, those that say zero-shot first of them.
+
+    >>> sorted(["joint", "single+few-shot", "Prompt 3", "spans-zero-shot", "single"], key=plainness)
+    ['single', 'joint', 'single+few-shot', 'spans-zero-shot', 'Prompt 3']
     """
     try:
         variant = parse_variant(text)
     except ValueError:
-        return (True, True, text.count("+"), text)
+        return (True, "zero-shot" not in text.casefold(), text.count("+"), text)
     return (False, variant != Variant(), text.count("+"), text)
 
 
