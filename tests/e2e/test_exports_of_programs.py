@@ -328,3 +328,66 @@ def test_people_alone_in_label_studios_file_are_labels(cli: Any) -> None:
     compared, started, _ = commands(cli, write_json("export.json", annotation_tasks(predictions=False)))
     assert compared.code == 2 and "no column with a judge's scores was found" in compared.err
     assert started.code == 0 and "120 labels by 2 annotators on 1 metric imported" in started.err
+
+
+@pytest.mark.parametrize("words", [True, False])
+def test_langfuses_traces_hold_each_score_in_a_list(cli: Any, words: bool) -> None:
+    classes: tuple[Any, ...] = ("wrong", "correct") if words else (1, 2, 3)
+    header = ("id", "timestamp", "name", "input", "output", "metadata", "latency", "human_quality", "llm_quality")
+    rows = [
+        [
+            f"trace-{k}",
+            MOMENT,
+            "qa",
+            json.dumps({"question": f"What is scene {k}?"}),
+            json.dumps(scene(k)),
+            json.dumps({"run": k}),
+            1 + k % 3,
+            json.dumps([said(k, classes)]),
+            json.dumps([said(k, classes, 10)]),
+        ]
+        for k in range(60)
+    ]
+    compared, *_ = commands(cli, write("t.csv", header, rows))
+    answer = json.loads(compared.out)
+    assert {name: answer["roles"][name] for name in ("id", "input", "output", "metadata")} == {
+        "id": "id",
+        "input": "text",
+        "output": "text",
+        "metadata": "unused",
+    }
+    [verdict] = answer["verdicts"]
+    assert verdict["n_labelled"] == 60 and verdict["right"] == pytest.approx(54 / 60)
+    assert ("wrong < correct" if words else "1 to 3") in compared.err
+
+
+@pytest.mark.parametrize("people", [1, 2])
+def test_label_studios_choices_between_two_texts(cli: Any, people: int) -> None:
+    header = ("a", "annotation_id", "annotator", "b", "created_at", "id", "lead_time", "llm_judge", "pref", "prompt", "updated_at")
+    rows = [
+        [
+            scene(k),
+            2 * k + who,
+            f"p{who}@example.org",
+            scene(k + 1),
+            MOMENT,
+            k,
+            5.5,
+            said(k, ("left", "right"), 10),
+            json.dumps([{"selected": said(k, ("left", "right"))}]),
+            f"Describe scene {k} please",
+            MOMENT,
+        ]
+        for k in range(60)
+        for who in range(people)
+    ]
+    done = cli("compare", write("t.csv", header, rows))
+    assert done.code == 0 and "text: a, b (beside: prompt)" in done.err and "scale: A, B, tie" in done.err
+    [verdict] = json.loads(cli("compare", "t.csv", "--json").out)["verdicts"]
+    assert verdict["right"] == pytest.approx(54 / 60)
+
+
+def test_the_annotator_of_a_table_is_no_score(cli: Any) -> None:
+    rows = [[f"t{k}", scene(k), "Eleni", said(k, ("pass", "fail"))] for k in range(40)]
+    done = cli("compare", write("t.csv", ("id", "text", "annotator", "llm_judge"), rows))
+    assert done.code == 2 and "no column with people's scores was found" in done.err and "--human 'annotator'" not in done.err

@@ -36,7 +36,7 @@ from harness.text import quoted
 
 _POTATO = ("instance_id", "user_id")
 _ON = ("on", "true", "1")
-_BEGINNINGS = ("{", "[{", "```")
+_BEGINNINGS = ("{", "[", "```")
 _LOOKED_AT = 20  # cells of a column
 _LONGEST_WORD = 40  # characters of a verdict
 
@@ -149,7 +149,7 @@ def unwrapped_result(value: Any) -> Any:
     """
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) and len(value[0]) == 1:
         [(kind, score)] = value[0].items()
-        if kind in ("rating", "number", "choices"):
+        if kind in ("rating", "number", "choices", "selected"):
             return score[0] if isinstance(score, list) and len(score) == 1 else score
     return value
 
@@ -288,16 +288,27 @@ def with_scores_of_cells(table: SourceTable) -> SourceTable:
             for cell in islice(filled, _LOOKED_AT)
         ):
             continue
-        values = [parse_cell(cell) for record in table.records if not is_blank(cell := record.cells.get(column))]
+        parsed = [None if is_blank(cell := record.cells.get(column)) else parse_cell(cell) for record in table.records]
+        values = [value for value in parsed if value is not None]
         if 2 * sum(isinstance(value, dict) for value in values) > len(values):
-            table = _with_columns_of_answers(table, column, [value for value in values if isinstance(value, dict)])
+            table = _with_columns_of_answers(table, column, parsed)
         elif all(isinstance(value, list) and value and all(isinstance(part, dict) for part in value) for value in values):
-            table = _with_rows_of_raters(table, column, [part for value in values for part in answers_of_people(value)])
+            table = _with_rows_of_raters(table, column, parsed)
+        elif all(isinstance(value, list) and len(value) < 2 and not any(map(_is_nested, value)) for value in values):
+            # Lists of at most one value, as some tools write every answer: the value itself.
+            cells = [value[0] if isinstance(value, list) and value else None for value in parsed]
+            records = [record._replace(cells=record.cells | {column: cell}) for record, cell in zip(table.records, cells, strict=True)]
+            table = table._replace(records=records)
     return table
 
 
-def _with_columns_of_answers(table: SourceTable, column: str, answers: Sequence[Mapping[str, Any]]) -> SourceTable:
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, (list, dict))
+
+
+def _with_columns_of_answers(table: SourceTable, column: str, parsed: Sequence[Any]) -> SourceTable:
     """Return the table with the parts of the answers as columns. The only score keeps the name of the column, as does what is no JSON."""
+    answers = [answer for answer in parsed if isinstance(answer, dict)]
     parts = columns_of([flat(answer) for answer in answers])
     words = column_words()
     is_side = is_judge_name(column) or bool(words.in_name("people", column) or words.in_name("annotator", column))
@@ -307,9 +318,9 @@ def _with_columns_of_answers(table: SourceTable, column: str, answers: Sequence[
     if not scores or {*names.values()} - {column} & {*table.columns}:
         return table
     records = []
-    for record in table.records:
+    for record, answer in zip(table.records, parsed, strict=True):
         cells = dict(record.cells)
-        answer = parse_cell(cell) if not is_blank(cell := cells.pop(column, None)) else {}
+        cell = cells.pop(column, None)
         read = {names[part]: value for part, value in flat(answer).items()} if isinstance(answer, dict) else {names[scores[0]]: cell}
         cells |= {name: value for name, value in read.items() if not is_blank(value)}
         letters = dict.fromkeys(names.values(), record.letters.get(column, "")) | {**record.letters}
@@ -318,7 +329,7 @@ def _with_columns_of_answers(table: SourceTable, column: str, answers: Sequence[
     columns = [*table.columns[:index], *dict.fromkeys(names[part] for part in parts), *table.columns[index + 1 :]]
     other_parts = [part for part in parts if part not in scores]
     beside_note = f"; {quoted(other_parts)} {'stands' if len(other_parts) == 1 else 'stand'} beside" if other_parts else ""
-    unread = sum(not is_blank(cell := record.cells.get(column)) and not isinstance(parse_cell(cell), dict) for record in table.records)
+    unread = sum(answer is not None and not isinstance(answer, dict) for answer in parsed)
     more = f"; {unread:,} {'cell is' if unread == 1 else 'cells are'} no JSON and read as written" if unread else ""
     what = "its score is" if len(scores) == 1 else "its scores are"
     note = f"'{column}' holds answers in JSON: {what} {quoted(scores)}{beside_note}{more}"
@@ -337,8 +348,10 @@ def _are_scores(answers: Sequence[Mapping[str, Any]], part: str) -> bool:
     )
 
 
-def _with_rows_of_raters(table: SourceTable, column: str, parts: Sequence[Mapping[str, Any]]) -> SourceTable:
+def _with_rows_of_raters(table: SourceTable, column: str, parsed: Sequence[Any]) -> SourceTable:
     """Return the table with a row for each rater in a list; as it is, where the parts of the list are no raters with scores."""
+    answers = [answers_of_people(value) for value in parsed]
+    parts = [part for answer in answers for part in answer]
     words, names = column_words(), columns_of(parts)
     raters = [name for name in names if words.in_name("annotator", name) or words.in_name("account", name)]
     scores = [name for name in names if name not in raters and any(isinstance(part.get(name), (int, float, str)) for part in parts)]
@@ -346,9 +359,9 @@ def _with_rows_of_raters(table: SourceTable, column: str, parts: Sequence[Mappin
         return table
     plain = {name: name if name not in table.columns or name == column else f"{column}.{name}" for name in names}
     records: list[Record] = []
-    for record in table.records:
+    for record, answer in zip(table.records, answers, strict=True):
         cells = {name: cell for name, cell in record.cells.items() if name != column}
-        for part in answers_of_people(parse_cell(record.cells.get(column))) or [{}]:
+        for part in answer or [{}]:
             of_rater = {plain[name]: value for name, value in part.items() if not is_blank(value)}
             records.append(record._replace(cells=cells | of_rater))
     index = list(table.columns).index(column)

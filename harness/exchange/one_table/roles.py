@@ -238,7 +238,7 @@ class RoleFinder:
                 words.in_name("reason", column.name) or parts & words.remarks or column.name.casefold().startswith("answer.")
             ):
                 self.roles[column.name] = "reason"
-            elif column.is_date:
+            elif column.is_date or (column.holds_objects and parts & words.metadata):
                 self.roles[column.name] = "unused"
             elif words.in_name("system", column.name) and column.words and self._has_pair(column):
                 self.roles[column.name] = "system"
@@ -551,6 +551,9 @@ class RoleFinder:
             if column.looks_like_scores and (one_side or column.words or set(column.numbers) <= side_scores)
             if not column_words().in_name("group", column.name)
         ]
+        shares = [self.columns[name] for name in (*sides, *open_columns) if self.columns[name].is_numeric]
+        shares = [column for column in shares if column.numbers[0] >= 0 and column.numbers[-1] <= 1]
+        self._refuse_parts_of_one_answer([SideColumn(column.name, "human", column.name, "") for column in shares])
         self._explain(open_columns, sides, ("human", "judge"))
         self.roles |= dict(sides)
         scores = self._assign_metrics(sides)
@@ -785,7 +788,8 @@ class RoleFinder:
             if name in self.options.columns or side_of(name) not in lacking:
                 continue
             flag_of_column = f"--{side_of(name)} '{name}'"
-            is_open = self.roles.get(name, "annotator") == "annotator"
+            is_rater = column_words().rank_of_name("annotator", name) is not None and side_of(name) == "human"
+            is_open = self.roles.get(name, "annotator") == "annotator" and not is_rater and not column.is_id
             if is_open and column.words and len(column.scores) <= MOST_CLASSES and column.repeats:  # words that no other column has
                 texts.append(f"; '{name}' holds words: {_listed(sorted(column.words))}; if they are scores: {flag_of_column}")
             elif self.roles.get(name) == "unused" and column.looks_like_scores:
@@ -922,7 +926,9 @@ def _find_pair_key(name: str) -> str | None:
 
 
 def _are_pair(name: str, other: str) -> bool:
-    """Return whether two columns hold the first and the second text of a pair, in this order."""
+    """Return whether two columns hold the first and second text of a pair, in this order: `reply_a` and `reply_b`, `a` and `b`."""
+    if (name.casefold(), other.casefold()) in _PAIRED:
+        return True
     key = _find_pair_key(name)
     if key is None or key != _find_pair_key(other):
         return False
