@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
+from langcodes import tag_is_valid
 
 from harness.content.problems import Problem, key_pattern, line_of, problem_from_error
 from harness.content.specs import read_spec
+from harness.content.tags import english_name
 from harness.errors import ContentError
 from harness.model import JudgeIdentity
 from harness.row_files import to_toml, write_atomic
@@ -58,9 +60,10 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def words(self) -> str:
-        """For readers, such as `ja only, first 5 texts of each language and task`."""
+        """For readers, such as `Japanese only, first 5 texts of each language and task`."""
         texts = f"first {self.limit} texts of each language and task" if self.limit else ""
-        return ", ".join(filter(None, (f"{', '.join(self.languages)} only" if self.languages else "", texts)))
+        names = ", ".join(english_name(tag) if tag_is_valid(tag) else tag for tag in self.languages)  # a card may say anything
+        return ", ".join(filter(None, (f"{names} only" if names else "", texts)))
 
 
 class JudgeCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

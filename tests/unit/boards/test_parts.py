@@ -68,7 +68,7 @@ def test_first_texts_have_no_rank_and_say_what_they_are(first: Path, mini: Prepa
     assert set(entry.judgments.item.values) == {item.item_id for item in [each for each in mini.data.items if each.language == "cs"][:2]}
     found = standings(mini.library.board("mini"), mini, [entry])
     assert found.tables == () and [(one.mean, one.tested) for one in found.overall] == [(None, 0)]
-    assert found.judges[0].display_name == "baseline/random (a part: cs only, first 2 texts of each language and task)"
+    assert found.judges[0].display_name == "baseline/random (a part: Czech only, first 2 texts of each language and task)"
 
 
 def test_whole_languages_are_ranked_in_these(content: Path, mini: Prepared, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_nothing_of_the_part_may_be_missing(first: Path, mini: Prepared) -> None
         (None, "en: the language is missing"),
         (Part(("cs",), 3), "cs: 2 of 10 calls are missing"),
         (Part(("cs",), 1), "is not a call of mini@1.0.0"),
-        (Part(("tlh",)), "its part (tlh only) has no question of mini@1.0.0"),
+        (Part(("tlh",)), "its part (Klingon only) has no question of mini@1.0.0"),
     ],
 )
 def test_a_card_that_says_another_part_is_wrong(first: Path, mini: Prepared, part: Part | None, words: str) -> None:
