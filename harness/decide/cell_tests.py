@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.content.specs import DatasetCard
 from harness.data.columns import Codes, combination_ids, first_rows, rows_by_number
@@ -273,6 +274,22 @@ class _Cell(NamedTuple):
     fields: dict[str, Any]  # of `CellTests`, which need no test
 
 
+class _ScoredItems(NamedTuple):
+    """The items of a cell with their labels, and the judge's answers to them."""
+
+    rows: Ints
+    number: Ints  # of the item of each row
+    items: Ints
+    counts: Ints  # of labels by class, an item a row
+    raters: Ints
+    weight: Floats | None
+    paired: NDArray[np.bool_]  # two people or more
+    labelled: NDArray[np.bool_]  # as many people as the basis of the verdict needs
+    code: Ints  # the class of each row, -1 without one
+    codes: Floats  # the mean class of each item's rows
+    score: Floats | None  # the mean score of each item's rows, on scales of numbers
+
+
 class _CellTester:
     """The judge, the baseline and people in every row: `gap` is the judge's agreement minus people's, the others are those of the table.
 
@@ -308,26 +325,31 @@ class _CellTester:
         self.annotators = AnnotatorLabels(judged.data, judged.labels)
 
     def cell(self, key: dict[str, Any], rows: Ints) -> _Cell:
+        """Return the input of a cell's tests, and what is said of it without a test."""
         judged, options, about, metric = self.judged, self.options, self.judged.data.about, str(key["metric"])
         labels, distances = judged.labels[metric], self.distances.get(metric)
         classes = labels.classes
         source = self.label_sources.get((metric, key["language"]), "native")
         items, number = np.unique(judged.item[rows], return_inverse=True)
-        group, counts, raters = judged.groups[items].astype(np.int64), labels.counts[items], labels.raters[items]
+        group, raters = judged.groups[items].astype(np.int64), labels.raters[items]
         weight = None if self.weight is None else self.weight[items]
         gap, hit, against = (means_by(number, values) for values in (self.gap[rows], self.hit[rows], self.hit[rows] - self.baseline[rows]))
         basis = self._choose_basis(labels, source, raters)
-        paired, labelled = raters >= 2, raters >= (2 if source in BY_PEOPLE and basis == "people" else 1)
-        code, score = judged.code[rows], means_by(number, self.score[rows]) if distances else None
-        codes = means_by(number, np.where(code >= 0, code, math.nan))
-        answered = labelled[number]
-        if distances:
-            people = _mean(distances.people[items], weight)
-            commonest = Commonest(_commonest_number(self.score[rows][answered]), _commonest_number(distances.labels(items[labelled])))
-        else:
-            people = _mean(pair_agreement(counts[paired], self.class_weights[metric]), None if weight is None else weight[paired])
-            times_given = np.bincount(code[answered & (code >= 0)], minlength=len(classes.scores))
-            commonest = Commonest(*(_commonest(classes.scores, times) for times in (times_given, counts[labelled].sum(axis=0))))
+        code = judged.code[rows]
+        scored = _ScoredItems(
+            rows=rows,
+            number=number,
+            items=items,
+            counts=labels.counts[items],
+            raters=raters,
+            weight=weight,
+            paired=raters >= 2,
+            labelled=raters >= (2 if source in BY_PEOPLE and basis == "people" else 1),
+            code=code,
+            codes=means_by(number, np.where(code >= 0, code, math.nan)),
+            score=means_by(number, self.score[rows]) if distances else None,
+        )
+        counts, paired, labelled, codes, score = scored.counts, scored.paired, scored.labelled, scored.codes, scored.score
         shares: tuple[ClassShare, ...] = ()
         has_classes = not classes.continuous and not classes.order_only and source in BY_PEOPLE
         if basis == "bar" or (has_classes and (len(classes.scores) == 2 or options.bar)):
@@ -341,41 +363,23 @@ class _CellTester:
         scoring = options.alternative_scoring(about.alt_scoring, classes.kind)
         sample = annotator_sample(table, codes[paired], group[paired], metric, classes, scoring)
         tasks = item_key(judged.data, "task").take(items[paired]) if sample and (options.alt_scoring or about.alt_scoring) else None
-        n, times = int(paired.sum()), counts[labelled].sum(axis=0)
-        kappa, correlation = math.nan, math.nan  # descriptive, so of all labels where no text has two
-        if distances and score is not None:
-            correlation = pearson(score, distances.mean[items]).value
-        elif len(classes.scores) > 1:
-            answered_or_rated = answered if labelled.any() else (raters >= 1)[number]
-            answer, reference = code[answered_or_rated], judged.reference_class[rows][answered_or_rated]
-            kappa = cohen_kappa(answer, reference, len(classes.scores)).value
-            if classes.kind == "ordinal" and len(classes.scores) > 2:
-                values = np.append(_class_values(classes), math.nan)  # -1: no class
-                correlation = pearson(values[answer], values[reference]).value
-        by_people = source in BY_PEOPLE
+        described = self._describe(scored, metric)
+        answered, by_people, n = labelled[number], source in BY_PEOPLE, int(paired.sum())
         numbers = score if classes.continuous else None
         judged_as = codes if numbers is None else numbers
-        copied = self.annotators.copied(metric, items, judged_as, continuous=numbers is not None) if by_people else None
-        read = SampleOfGroups(code[answered] >= 0, group[number][answered])
-        leniency = SampleOfGroups((f - y)[has_level, 0], group[leveled][has_level])
         samples = [
             SampleOfGroups(values[defined], group[defined], None if weight is None else weight[defined])
             for values, defined in ((values, ~np.isnan(values)) for values in (gap, against, hit))
         ]
-        # People's labels by class and the judge's classes. Numbers are of two classes: the judge's commonest, and all others.
-        if distances and score is not None:
-            most = commonest.judge and commonest.judge[0]
-            by_class: Floats | Ints = distances.counts_of(most, items[labelled])
-            judged_class = np.where(np.isnan(score[labelled]), np.nan, score[labelled] != most)
-        else:
-            by_class, judged_class = counts[labelled], np.round(codes[labelled])
+        read = SampleOfGroups(code[answered] >= 0, group[number][answered])
+        leniency = SampleOfGroups((f - y)[has_level, 0], group[leveled][has_level])
         return _Cell(
             samples=(*samples, read, leniency),
             sums=judge_sums(gap, against, group, weight),
             annotators=sample,
             basis=basis,
             shares=shares,
-            answers=(by_class, judged_class, group[labelled]),
+            answers=(*self._answers_by_class(scored, distances, described["commonest"]), group[labelled]),
             unread=self._count_answers(rows[answered]).unread,
             all_answers=self._count_answers(rows),
             reach=_SAME_LEVEL * (classes.reach or (float(np.ptp(_class_values(classes))) if len(classes.scores) else 0.0)),
@@ -389,19 +393,55 @@ class _CellTester:
                     groups=len(np.unique(group[~np.isnan(gap if n and basis == "people" else hit)])),
                     labelled=n if by_people and n and basis == "people" else int((~np.isnan(against)).sum()),
                 ),
-                "kappa": kappa,
-                "correlation": correlation,
+                "differences": Differences(gap, against, group),
+                "gain": _label_gain(y, f) if labelled.any() else math.nan,
+                "copied": self.annotators.copied(metric, items, judged_as, continuous=numbers is not None) if by_people else None,
+                "alt_samples": {str(task): sample.only(tasks.equals(task)) for task in tasks.used} if sample and tasks else {},
                 "sampling": about.sampling,
                 "aggregate": about.annotators == "aggregate",
-                "people": people,
-                "differences": Differences(gap, against, group),
-                "commonest": commonest,
-                "gain": _label_gain(y, f) if labelled.any() else math.nan,
-                "few_rare_cases": bool(classes.kind != "interval" and times.min() / max(times.sum(), 1) * labelled.sum() < RARE),
-                "copied": copied,
-                "alt_samples": {str(task): sample.only(tasks.equals(task)) for task in tasks.used} if sample and tasks else {},
+                **described,
             },
         )
+
+    def _answers_by_class(self, scored: _ScoredItems, distances: _Distances | None, commonest: Commonest) -> tuple[Floats | Ints, Floats]:
+        """Return people's labels by class and the judge's class. Numbers are of two classes: the judge's commonest, and all others."""
+        labelled = scored.labelled
+        if distances is None or scored.score is None:
+            return scored.counts[labelled], np.round(scored.codes[labelled])
+        most, score = commonest.judge and commonest.judge[0], scored.score[labelled]
+        return distances.counts_of(most, scored.items[labelled]), np.where(np.isnan(score), np.nan, score != most)
+
+    def _describe(self, scored: _ScoredItems, metric: str) -> dict[str, Any]:
+        """Return the fields that describe the answers: people's agreement, the commonest answers, kappa, correlation, and rare classes."""
+        labels, distances = self.judged.labels[metric], self.distances.get(metric)
+        classes, labelled, code = labels.classes, scored.labelled, scored.code
+        answered = labelled[scored.number]
+        kappa, correlation = math.nan, math.nan  # descriptive, so of all labels where no text has two
+        if distances and scored.score is not None:
+            people = _mean(distances.people[scored.items], scored.weight)
+            numbers_given, labels_given = self.score[scored.rows][answered], distances.labels(scored.items[labelled])
+            commonest = Commonest(_commonest_number(numbers_given), _commonest_number(labels_given))
+            correlation = pearson(scored.score, distances.mean[scored.items]).value
+        else:
+            agreement = pair_agreement(scored.counts[scored.paired], self.class_weights[metric])
+            people = _mean(agreement, None if scored.weight is None else scored.weight[scored.paired])
+            times_given = np.bincount(code[answered & (code >= 0)], minlength=len(classes.scores))
+            commonest = Commonest(*(_commonest(classes.scores, times) for times in (times_given, scored.counts[labelled].sum(axis=0))))
+            if len(classes.scores) > 1:
+                answered_or_rated = answered if labelled.any() else (scored.raters >= 1)[scored.number]
+                answer, reference = code[answered_or_rated], self.judged.reference_class[scored.rows][answered_or_rated]
+                kappa = cohen_kappa(answer, reference, len(classes.scores)).value
+                if classes.kind == "ordinal" and len(classes.scores) > 2:
+                    values = np.append(_class_values(classes), math.nan)  # -1: no class
+                    correlation = pearson(values[answer], values[reference]).value
+        times = scored.counts[labelled].sum(axis=0)
+        return {
+            "people": people,
+            "commonest": commonest,
+            "kappa": kappa,
+            "correlation": correlation,
+            "few_rare_cases": bool(classes.kind != "interval" and times.min() / max(times.sum(), 1) * labelled.sum() < RARE),
+        }
 
     def _choose_basis(self, labels: LabelCounts, source: str, raters: Ints) -> Basis:
         """Return what `use` is tested against: a bar where each text, or nearly each, has one label, with two classes or a stated bar.
