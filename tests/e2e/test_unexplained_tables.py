@@ -67,11 +67,26 @@ def test_remarks_of_raters_are_no_texts(cli: Any, tmp_path: Path, monkeypatch: p
         ),
         ("jana,eva,petr", lambda k, a, b: f"{a},5,{b}", 3, "scores: the columns 'jana', 'eva', 'petr'"),
         ("jana,petr,eva", lambda k, a, b: f"{a},{b},5", 3, "scores: the columns 'jana', 'petr', 'eva'"),
+        (
+            "jana,petr,eva",
+            lambda k, a, b: ",".join("yes" if score > 2 else "no" for score in (a, b, 5)),
+            3,
+            "scores: the columns 'jana', 'petr', 'eva'",
+        ),
         ("eva,jana,petr", lambda k, a, b: f"3,{a},{b}", 3, "scores: the columns 'eva', 'jana', 'petr'"),
         ("jana,petr,eva", lambda k, a, b: f"{10 * a},{10 * b},{15 + 35 * k % 55 // 5 * 5}", 3, "scores: the columns 'jana', 'petr', 'eva'"),
         ("jana,petr", lambda k, a, b: ",".join("Good" if score > 2 else "bad" for score in (a, b)), 2, "bad, Good, from the scores seen"),
     ],
-    ids=["gold", "metadata", "a constant rater between two", "a constant rater behind", "a constant rater before", "a slider", "words"],
+    ids=[
+        "gold",
+        "metadata",
+        "a constant rater between two",
+        "a constant rater behind",
+        "a constant word",
+        "a constant rater before",
+        "a slider",
+        "words",
+    ],
 )
 def test_what_the_table_shows_is_explained_by_its_structure(
     cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: str, cells: Callable[[int, int, int], str], people: int, said: str

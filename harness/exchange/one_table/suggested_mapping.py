@@ -187,9 +187,16 @@ class _Suggestion:
             for name in beside:
                 column = aside.pop(name)
                 of_scale = set(column.scores) <= scores and (len(column.counts) == 1 or self._is_sorted_by(column))
-                in_steps = len(numbers) == len(scores) and len(column.numbers) == len(column.scores) > 1 and column.repeats
-                in_steps &= all(number % 5 == 0 for number in (*numbers, *column.numbers)) and numbers[-1] - numbers[0] > MOST_CLASSES
-                if of_scale or (in_steps and numbers[0] <= column.numbers[0] and column.numbers[-1] <= numbers[-1]):
+                in_steps = (
+                    len(numbers) == len(scores)
+                    and len(column.numbers) == len(column.scores) > 1
+                    and column.repeats
+                    and all(number % 5 == 0 for number in (*numbers, *column.numbers))
+                    and numbers[-1] - numbers[0] > MOST_CLASSES
+                    and numbers[0] <= column.numbers[0]
+                    and column.numbers[-1] <= numbers[-1]
+                )
+                if of_scale or in_steps:
                     people.append(name)
         return sorted(people, key=order.index)
 
