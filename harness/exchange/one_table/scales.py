@@ -271,7 +271,9 @@ def _differ(
             f"people and judge are on different scales of '{metric}'{stated}: people {people}, the judge {judge}, both in '{column}'; "
             "nothing says how one becomes the other: bring them to one scale in the table, or give people and judge a column each"
         )
-    say = "".join(f"--recode '{column}:{rules}'{condition}, or " for rules, condition in _list_recodings(labelled, judged))
+    say = "".join(
+        f"--recode '{column}:{rules}'{condition}, or " for rules, condition in _list_recodings(labelled, judged, of_people, judges)
+    )
     leave_out = f", or leave the column out: --drop '{column}'" if len(judges) > 1 else ""
     return (
         f"people and judge are on different scales of '{metric}'{stated}: people {people}, the judge {judge} ('{column}'); nothing says "
@@ -279,10 +281,28 @@ def _differ(
     )
 
 
-def _list_recodings(labelled: Counter[float | str], judged: Counter[float | str]) -> Iterator[tuple[str, str]]:
+def _ends_of_scale(numbers: Sequence[float], columns: Sequence[SourceColumn]) -> tuple[float, float]:
+    """Return where the scale of sorted numbers begins and ends: as cells state it, shares from 0 to 1, percentages, else as they are.
+
+    >>> _ends_of_scale([0.2, 0.9], []), _ends_of_scale([20, 80], []), _ends_of_scale([1, 5], [SourceColumn("human", ["4/5"])])
+    ((0, 1), (0, 100), (0, 5.0))
+    """
+    low, high = numbers[0], numbers[-1]
+    stated = set().union(*(column.out_of for column in columns))
+    if len(stated) == 1 and low >= 0:
+        return 0, stated.pop()
+    if low >= 0 and (high <= 1 or 10 < high <= 100):
+        return 0, 1 if high <= 1 else 100
+    return low, high
+
+
+def _list_recodings(
+    labelled: Counter[float | str], judged: Counter[float | str], of_people: Sequence[SourceColumn], judges: Sequence[SourceColumn]
+) -> Iterator[tuple[str, str]]:
     """Yield recodings of a judge's scores that give each of them a score of people, with the condition under which one is meant."""
     numbers, judge_numbers = (sorted(score for score in scores if isinstance(score, float)) for scores in (labelled, judged))
-    points = [f"{number:g}" for number in numbers[:: max(len(numbers) - 1, 1)]] if not _are_words(labelled) else list(map(str, labelled))
+    ends = [f"{end:g}" for end in _ends_of_scale(numbers, of_people)] if numbers else []
+    points = list(map(str, labelled)) if _are_words(labelled) else ends
     points.sort(key=lambda point: _find_polarity(point) is False)  # the better one is first, or the lowest
     if len(points) != 2 or _are_words(labelled) != all(isinstance(score, str) for score in labelled):
         return
@@ -295,7 +315,7 @@ def _list_recodings(labelled: Counter[float | str], judged: Counter[float | str]
             yield f"{words[0]}={same},{words[1]}={other}", f" if '{words[0]}' means '{same}'"
             yield f"{words[0]}={other},{words[1]}={same}", f" if it means '{other}'"
     elif len(judge_numbers) == len(judged):
-        low, high = judge_numbers[0], judge_numbers[-1]
+        low, high = _ends_of_scale(judge_numbers, judges) if numbers else (judge_numbers[0], judge_numbers[-1])
         if numbers:
             yield f"{low:g}..{high:g}={first}..{second}", " if a high number means the same on both"
             yield f"{low:g}..{high:g}={second}..{first}", " if it means the opposite"
