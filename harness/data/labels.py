@@ -165,12 +165,21 @@ def checked_labels(
         codes = np.array([*(code_of[value] for value in numbers), NO_VALUE], np.int32)[which]
         rows = Columns({**rows, "score": CodedColumn(tuple(code_of), codes)}, rows.lines)
     refuse_faults(chain(unknown_items(rows, items, "label"), unknown_metrics(rows, scales), _off_scale(rows, scales)), path)
-    if not repeated:
-        _refuse_second_labels(rows, path)
+    item, annotator, metric, score = (rows[name] for name in ("item_id", "annotator_id", "metric", "score"))
+    if not repeated:  # then an annotator scores a metric of an item once
+        key = (item.codes.astype(np.int64) * max(len(annotator.values), 1) + annotator.codes) * max(len(metric.values), 1) + metric.codes
+        order = np.argsort(key, kind="stable")
+        again = order[1:][np.diff(key[order]) == 0]
+        if len(again):
+            second = int(again.min())
+            first = int(np.argmax(key == key[second]))
+            who, scored, item_id = (column.values[column.codes[second]] for column in (annotator, metric, item))
+            raise ContentError(
+                f"annotator '{who}' has already scored '{scored}' of '{item_id}' in line {rows.lines[first]}", path, int(rows.lines[second])
+            )
     stated = rows["source"]
     values = tuple(dict.fromkeys((*stated.values, source)))
     codes = np.where(stated.codes == NO_VALUE, values.index(source), stated.codes.astype(np.int32))
-    item, annotator, metric, score = (rows[name] for name in ("item_id", "annotator_id", "metric", "score"))
     return Labels(item, annotator, metric, score, CodedColumn(values, codes), checked_errors(rows, path), rows["blind"])
 
 
@@ -227,21 +236,6 @@ def _as_number(text: str) -> Score:
         return msgspec.json.decode(text, type=int | float)
     except msgspec.MsgspecError:
         return text
-
-
-def _refuse_second_labels(rows: Columns, path: Path) -> None:
-    item, annotator, metric = (rows[name] for name in ("item_id", "annotator_id", "metric"))
-    key = (item.codes.astype(np.int64) * max(len(annotator.values), 1) + annotator.codes) * max(len(metric.values), 1) + metric.codes
-    order = np.argsort(key, kind="stable")
-    repeated = order[1:][np.diff(key[order]) == 0]
-    if not len(repeated):
-        return
-    second = int(repeated.min())
-    first = int(np.argmax(key == key[second]))
-    who, scored, item_id = (column.values[column.codes[second]] for column in (annotator, metric, item))
-    raise ContentError(
-        f"annotator '{who}' has already scored '{scored}' of '{item_id}' in line {rows.lines[first]}", path, int(rows.lines[second])
-    )
 
 
 def pairs_of(metric: CodedColumn, score: CodedColumn) -> tuple[list[tuple[str, Score]], NDArray[np.int64]]:

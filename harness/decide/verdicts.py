@@ -297,7 +297,25 @@ def _decide_family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]
         q_use, q_worse, q_base, q_base_worse, q_one_class = (number(q[index]) for q in (use, worse, base, base_worse, one_class))
         family = assessed if assessed[index] else beside_constant
         corrected = CorrectedP(q_use, q_worse, q_base, q_base_worse, q_one_class, int(family.sum()))
-        tested = _decision_inputs(cell, options, corrected, unread=_side_of_cell(cell) in unread or cell.coverage.all.mostly_unread)
+        tested = DecisionInputs(
+            labels=cell.texts.labels,
+            n=cell.texts.n,
+            groups=cell.texts.groups,
+            one_class=cell.one_class and q_one_class is not None and q_one_class <= options.alpha,
+            coverage=cell.coverage.share,
+            coverage_upper=cell.coverage.upper,
+            q_use=1.0 if q_use is None else q_use,
+            q_worse=1.0 if q_worse is None else q_worse,
+            q_base_worse=1.0 if q_base_worse is None else q_base_worse,
+            sampling=cell.sampling,
+            gain=cell.gain,
+            interval=cell.texts.interval,
+            aggregate=cell.aggregate,
+            unread=_side_of_cell(cell) in unread or cell.coverage.all.mostly_unread,
+            copied=cell.copied is not None and options.equal_scores == "copies",
+            basis=cell.basis,
+            below_bar=cell.below_bar,
+        )
         yield _Decided(cell, corrected, next_level, bounds[index], tested, decide(tested, options))
 
 
@@ -350,29 +368,6 @@ def _next_level(rejected: int, cells: int, options: DecisionOptions) -> float:
     if options.correction == "by":
         return options.alpha / (cells * float((1 / np.arange(1, cells + 1)).sum())) * min(rejected + 1, cells)
     return options.alpha / max(cells - rejected, 1)
-
-
-def _decision_inputs(cell: CellTests, options: DecisionOptions, q: CorrectedP, *, unread: bool) -> DecisionInputs:
-    q_use, q_worse, q_base_worse = (1.0 if value is None else value for value in (q.use, q.worse, q.base_worse))
-    return DecisionInputs(
-        labels=cell.texts.labels,
-        n=cell.texts.n,
-        groups=cell.texts.groups,
-        one_class=cell.one_class and q.one_class is not None and q.one_class <= options.alpha,
-        coverage=cell.coverage.share,
-        coverage_upper=cell.coverage.upper,
-        q_use=q_use,
-        q_worse=q_worse,
-        q_base_worse=q_base_worse,
-        sampling=cell.sampling,
-        gain=cell.gain,
-        interval=cell.texts.interval,
-        aggregate=cell.aggregate,
-        unread=unread,
-        copied=cell.copied is not None and options.equal_scores == "copies",
-        basis=cell.basis,
-        below_bar=cell.below_bar,
-    )
 
 
 def _build_verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOptions) -> Verdict:
