@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
+
 from harness.data.judgments import first_share
 from harness.data.labels import OUTPUT
 from harness.model import LONGEST_EXCERPT, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
@@ -22,8 +24,9 @@ from harness.parse import (
 )
 from harness.parse.language import detect_language, is_identifier_loaded
 from harness.parse.probabilities import FORMS as FORMS_OF_DECISIONS
+from harness.parse.reasoning import answer_of
 from harness.parse.reply import place
-from harness.parse.values import failed_reading
+from harness.parse.values import clean, failed_reading
 from harness.prompts import OwnPrompt
 
 _MAX_DETECTED = 1 << 15  # languages that are kept until `derive_judgments` needs them
@@ -58,7 +61,10 @@ def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, R
         return {metric: read_by_rule(reply.text, prompt.rule, scales[metric], vocabulary, **ended)}
     if query.condition.variant.answer == "text":
         [metric] = query.metrics
-        return {metric: read_text(reply.text, scales[metric], vocabulary, **ended)}
+        reading = read_text(reply.text, scales[metric], vocabulary, **ended)
+        if query.condition.variant.explain and reading.score is not None:  # the reasons stand around the score
+            reading = msgspec.structs.replace(reading, justification=clean(answer_of(reply.text).strip()) or None)
+        return {metric: reading}
     return read_reply(reply.text, scales, joint=query.condition.variant.call == "joint", vocabulary=vocabulary, **ended)
 
 
@@ -103,7 +109,7 @@ def derive_judgments(
         if swapped and class_probs:
             class_probs = {str(scale.exchanged(score)): class_probs[str(score)] for score in scale.classes}
         detected_language = None
-        if detect_language and reading.justification:
+        if detect_language and reading.justification and query.condition.variant.answer != "text":  # a text is asked for in no language
             text = (reading.justification, rules.vocabulary)
             detected_language = _detected.get(text) or _cached_language_of(*text)
         marked = reading.spans if query.condition.variant.answer == "spans" else None

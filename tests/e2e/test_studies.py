@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.conftest import write_rows
@@ -47,6 +48,31 @@ def test_the_study_asks_as_published_and_shows_each_question_its_texts(cli: Cli,
         *(("single+text", t) for t in (1.0, 0.7, 0.3, 0.0)),
         *((f"single+text+{word}", 1.0) for word in ("persona", "explain")),
     }
+
+
+def test_people_review_the_explanations_of_the_study(cli: Cli, endpoint: Any, altered: Path, tmp_path: Path) -> None:
+    """An answer in own words with reasons is its own explanation; one without them has none. No language was asked for."""
+    endpoint.script = lambda request: endpoint.saying("4. The verb at the end is wrong.", model=request.body["model"])
+    asked = ("run", "--data", altered, "--langs", "ja", "--limit", "2", "--unlabelled", "--yes", "--judge", "openai/m-1", "--base-url")
+    for variant in ("text+explain", "text"):
+        done = cli(*asked, endpoint.url, "--variant", variant, "--out", tmp_path / variant)
+        assert done.code == 0, done.err
+        [run] = (tmp_path / variant / "runs").iterdir()
+        rows = pq.read_table(run / "judgments.parquet", columns=["score", "justification", "detected_language"]).to_pylist()
+        reasons = "4. The verb at the end is wrong." if variant == "text+explain" else None
+        assert rows == [{"score": "4", "justification": reasons, "detected_language": None}] * 4
+        pages = cli("labels", "page", altered, "--lang", "ja", "--review", run, "--annotators", "1", "--out", tmp_path / f"pages-{variant}")
+        assert pages.code == (0 if reasons else 2), pages.err
+    assert "The verb at the end is wrong." in (tmp_path / "pages-text+explain" / "ja-A1.html").read_text("utf-8")
+
+
+@pytest.mark.slow  # 48,000 recorded answers are read
+@pytest.mark.needs("shared data")
+def test_a_published_set_is_named(cli: Cli, shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARNESS_DATA_HOME", str(shared_data))
+    done = cli("study", "self-preference", "--data", "self_recognition", "--judge", "gpt4")
+    assert done.code == 0, done.err
+    assert "recognises its own" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize(

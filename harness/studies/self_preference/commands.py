@@ -17,9 +17,10 @@ from rich.text import Text
 
 from harness import sources
 from harness.cli.output import print_result
+from harness.content import Library
 from harness.content.lexicons import lexicon_for
 from harness.content.tags import choose_from
-from harness.data.folders import write_folder
+from harness.data.folders import located, write_folder
 from harness.errors import UsageError
 from harness.model import Item
 from harness.prompts.templates import program_hash
@@ -227,7 +228,8 @@ def self_preference(arguments: StudySelfPreference) -> int:
     """Analyse the recorded comparisons of a data folder."""
     with working("comparing own outputs"):
         data = sources.load(arguments.data, card=arguments.card)
-        preference = self_preference_of(arguments.data, data, judges=arguments.judge or (), seed=arguments.seed)
+        folder = located(arguments.data, Library())  # the name of a published set means its folder
+        preference = self_preference_of(folder, data, judges=arguments.judge or (), seed=arguments.seed)
     return print_result(preference, render_self_preference, as_json=arguments.json)
 
 
