@@ -417,6 +417,14 @@ def test_a_page_in_place_of_answers_stops_the_run(decide: Cli, endpoint: Any, re
     refused(decide("decisions"), 4, "answers, but not like an endpoint for decisions", "<html>Sign in")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_answer_stops_the_run_and_asks_for_the_address_of_decisions(
+    kind: str, decide: Cli, endpoint: Any, refused: Callable[..., None]
+) -> None:
+    endpoint.script = lambda request: replace(endpoint.resetting(), reset=False, status=202, body="")
+    refused(decide(kind), 4, "It sent no answer: does the address end in /v1")
+
+
 def test_a_page_between_answers_is_asked_again(decide: Cli, endpoint: Any, judgments: Any) -> None:
     page = replace(endpoint.resetting(), reset=False, body="<html>Bad gateway</html>", kind="text/html")
     good_first = iter([True, False])

@@ -269,6 +269,8 @@ class DecisionClient:
         return True
 
     def _give_advice(self, status: int) -> str:
+        if status < HTTPStatus.MULTIPLE_CHOICES:
+            return "It sent no answer: does the address end in /v1, or in the whole path of this interface?"
         if status == HTTPStatus.UNAUTHORIZED:
             return "The API key is wrong or missing"
         if status == HTTPStatus.NOT_FOUND:

@@ -202,7 +202,7 @@ OBSTACLES = {
     "copied": Obstacle("may be a copy of the labels"),
     "cells": Obstacle("not certain enough among so many tests"),
     "labels": Obstacle("too few texts"),
-    "annotators": Obstacle("one person a text"),
+    "annotators": Obstacle("one score a text"),
 }
 
 
