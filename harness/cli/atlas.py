@@ -18,6 +18,7 @@ from harness.judge_atlas.atlas import CORRECTED, FILE, USE, Atlas, AtlasRow, ans
 from harness.reports.answer.parts import SIGNS, STYLES
 from harness.reports.atlas_answer import (
     ATLAS_SIGNS,
+    NO_LONGER_SERVED,
     AtlasAnswer,
     atlas_matrix,
     evidence,
@@ -97,7 +98,12 @@ def _describe_one(atlas: Atlas, rows: Sequence[AtlasRow], atlas_answer: AtlasAns
     if rows:
         head = _TABLE if len({row.language for row in rows}) > 1 else _TABLE[1:]
         lines = (
-            {**line, "verdict": f"{SIGNS[STYLES.get(line['verdict'], 'open')]} {line['verdict']}"} for line in evidence(atlas, rows, today)
+            {
+                **line,
+                "verdict": (ATLAS_SIGNS["gone"] if line["because"] == NO_LONGER_SERVED else SIGNS[STYLES.get(line["verdict"], "open")])
+                + f" {line['verdict']}",
+            }
+            for line in evidence(atlas, rows, today)
         )
         table = [head, *([line[name] for name in head] for line in lines)]
         fitting_table, absent = fitting(table, _FIRST, "judge", width)

@@ -233,6 +233,9 @@ def test_on_a_phone_one_question_is_open_and_none_is_answered_off_the_screen(bro
         assert page.evaluate(scores) == {"task_quality": 1, "hallucination": 0}, "0 says that something is invented"
         page.locator(".question .open").first.click()
         assert page.locator(".question.current").get_attribute("data-metric") == "task_quality"
+        heights = "all => all.filter(b => b.offsetParent).map(b => b.getBoundingClientRect().height)"
+        page.locator("details.small > summary").first.click()
+        assert min(page.eval_on_selector_all("button", heights)) >= 44, "a finger meets every button"
 
 
 def test_practice_says_the_expected_answer_in_words_and_why_of_this_text(browser: Any, tmp_path: Path) -> None:

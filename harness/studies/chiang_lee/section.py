@@ -74,13 +74,18 @@ def open_page(section: SectionNumbers) -> Opening | None:
     differences = [row for row in section.get("differences", ()) if _side(row) == plainest]
     cards = []
     metrics = ", ".join(metric_words(metric) for metric in dict.fromkeys(row["metric"] for row in plainest_rows))
-    for number, heading, kind in (
-        ("r", "With people", "Its mean scores correlate with people's by r"),
-        ("alpha_ordinal", "With itself", "Several samples of the same question agree by α"),
+    for number, heading, kind, scale in (
+        ("r", "With people", "Its mean scores correlate with people's by r", "1 is the same order and distances, 0 no relation"),
+        (
+            "alpha_ordinal",
+            "With itself",
+            "Asked the same several times, its scores agree by α",
+            "1 is the same score each time, 0 is chance",
+        ),
     ):
         if values := sorted(row[number] for row in plainest_rows if row[number] is not None):
             ends = " to ".join(dict.fromkeys(map(coefficient, (values[0], values[-1]))))
-            text = f"{kind} {ends} ({metrics}); 1 is perfect, 0 is chance. These are observations, not tests."
+            text = f"{kind} {ends} ({metrics}). {scale}. These are observations, not tests."
             cards.append(Card("open", heading, text))
     cards += _differences(differences, altered)
     # The correlation with people of each language and metric; without people, how far samples of a question agree.

@@ -117,6 +117,13 @@ def test_the_front_page_counts_judges_that_are_served_today_apart() -> None:
     assert "In none of 1 language may a judge be used that is served today." in page
 
 
+def test_a_language_without_a_verdict_has_no_empty_cards_and_a_judge_that_is_gone_is_marked_in_every_row() -> None:
+    gone = {"old": AtlasJudge(served_until=TODAY.replace(year=2025))}
+    pages = pages_of(atlas(row(judge="old"), row(language="pt-BR"), judges=gone))
+    assert "Nothing." in pages["ja/index.html"] and "Nothing." not in pages_of(small())["ca/index.html"]
+    assert "<bdi>no longer served</bdi>" in pages["ja/index.html"] and "<bdi>no longer served</bdi>" not in pages["pt-BR/index.html"]
+
+
 def test_the_judge_stands_behind_the_metrics_that_it_may_be_used_for() -> None:
     page = pages_of(atlas(row(), row(metric="bias", verdict="do not use", gap=-0.3, obstacles="worse people")))["index.html"]
     [chip] = re.findall(r'<span class="chip split".*', page)

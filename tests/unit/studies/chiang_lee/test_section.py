@@ -148,7 +148,7 @@ def test_ratings_open_with_what_the_plainest_condition_shows() -> None:
     screen = open_page({"rows": rows, "differences": differences})
     assert screen and screen.question == "Does a rate a text the same each time?"
     itself, systems = screen.cards
-    assert itself.text.startswith("Several samples of the same question agree by α .20 to .40 (likability)")
+    assert itself.text.startswith("Asked the same several times, its scores agree by α .20 to .40 (likability). 1 is the same score each")
     assert (systems.style, systems.text) == ("good", "Of 2 differences between systems' means within prompts 1 are shown after correction.")
     assert "without a persona" in screen.facts
     people = open_page({"rows": [rating(r=0.3)]})
