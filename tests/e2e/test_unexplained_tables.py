@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,14 @@ TABLES = {
     "a level in Czech": (_table("jana,Úroveň,petr", lambda k, a, b: f"{a},{1 + k * k % 5},{b}"), "what are 'Úroveň'?"),
     "a code": (_table("jana,petr", lambda k, a, b: f"{a},{99 if k == 3 else b}"), "99 may mean that there is no answer"),
     "ranks": (_table("r1,r2,r3", lambda k, a, b: ("1,2,3", "3,1,2", "2,3,1")[k * k % 3]), "hold ranks"),
+    "people with questions": (
+        _table("jana: warm,jana: kind,petr: warm,petr: kind", lambda k, a, b: f"{a},{b},{b},{a}"),
+        "nothing says which are people",
+    ),
+    "questions with facts": (
+        _table("fluency_week,fluency_day,tone_week,tone_day", lambda k, a, b: f"{a},{b},{b},{a}"),
+        "nothing says which are people",
+    ),
     "totals": (_table("jana,petr", lambda k, a, b: f"{a},{b}") + "Average,,3,3\n", "a row of totals or means"),
     "lists": (_table("jana,petr,more", lambda k, a, b: f'{a},{b},"[{{""x"": {a}}}]"'), "'more' hold lists or objects"),
 }
@@ -96,6 +105,26 @@ def test_what_the_table_shows_is_explained_by_its_structure(
     done = cli("start", "t.csv", "--yes", "--metric", "quality", "--language", "en")
     assert done.code == 0 and said in done.err, done.err
     assert f"{24 * people} labels by {people} annotators on 1 metric imported" in done.err
+
+
+@pytest.mark.parametrize(
+    ("header", "people"),
+    [
+        ("fluency_jana,fluency_petr,adequacy_jana,adequacy_petr", 2),
+        ("R1_fluency,R1_adequacy,R2_fluency,R2_adequacy", 2),
+        ("toxicity.jana,toxicity.petr,toxicity.eva,kindness.jana", 3),
+        ("rater1 warm,rater1 kind,rater2 warm,rater2 kind", 2),
+    ],
+)
+def test_columns_of_a_person_on_a_metric_are_read_as_both(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: str, people: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(_table(header, lambda k, a, b: f"{a},{b},{b},{a}"), encoding="utf-8")
+    done = cli("start", "t.csv", "--yes", "--language", "en")
+    assert done.code == 0 and f"96 labels by {people} annotators on 2 metrics imported" in done.err, done.err
+    labels = [json.loads(line) for line in Path("t/labels.jsonl").read_text("utf-8").splitlines()]
+    assert len({(label["item_id"], label["annotator_id"], label["metric"]) for label in labels}) == 96
 
 
 def test_a_table_that_is_sorted_by_a_rater_keeps_this_rater(cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

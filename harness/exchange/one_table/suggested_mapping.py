@@ -12,7 +12,7 @@ import msgspec
 from rich.cells import cell_len
 
 from harness.content.column_words import column_words, name_parts
-from harness.content.specs import LabelMapping
+from harness.content.specs import LabelMapping, ScoreColumn
 from harness.exchange.labels.columns_of_source import find_columns
 from harness.exchange.labels.layouts import ROW_NUMBER
 from harness.exchange.labels.options import Role, TableOptions
@@ -60,6 +60,7 @@ class _Suggestion:
         self.columns = {column.name: column for column in columns_of_table(table)}
         self.guesses: list[str] = []
         self.guessed_system = ""  # that no name tells
+        self.unclear_pairs = ""  # columns of people and questions, of which nothing says which is which
         self.languages: dict[str, int] = {}  # that many of the texts look like
         self.looked = 0
         self.named = {*stated.named_columns.values(), *stated.texts.values(), *stated.id_from, *stated.drop}
@@ -148,7 +149,16 @@ class _Suggestion:
             if rated and len(names) == 1 and stated.metric is not None:
                 self._use("score", names[0], f"score: the column '{names[0]}'")
                 return self._guess_scales([stated.metric], names)
-            if rated or all(name in self.known_metrics for name in names) or (stated.metric is None and self._differ(names)):
+            pairs = () if rated else self._find_people_and_metrics(names)
+            if pairs:
+                self.used |= set(names)
+                who, asked = ({str(pair.annotator): None for pair in pairs}, {str(pair.metric): None for pair in pairs})
+                self._guess(
+                    f"scores: the columns {quoted(names)}, of {quoted(who)} on {quoted(asked)} by their names "
+                    "(--wide-annotators or --wide-metrics, if they are not)",
+                    wide=pairs,
+                )
+            elif rated or all(name in self.known_metrics for name in names) or (stated.metric is None and self._differ(names)):
                 self.used |= set(names)
                 people = "(--wide-annotators, if they are people)"
                 self._guess(f"scores: the columns {quoted(names)}, each on a metric of its own {people}", wide_metrics=tuple(names))
@@ -159,14 +169,45 @@ class _Suggestion:
                 self._guess(f"scores: the columns {quoted(names)}, each of one person {questions}", wide_annotators=tuple(names))
         wide = [wide_column for wide_column in self.mapping.scored_columns if wide_column.column in self.columns]
         if any(wide_column.annotator for wide_column in self.mapping.scored_columns) and stated.annotators is None:
-            kind = "positional" if are_places([wide_column.column for wide_column in wide]) else "persistent"
+            kind = "positional" if are_places([str(wide_column.annotator) for wide_column in wide]) else "persistent"
             self._guess(_WHO[kind], annotators=kind)
         if any(wide_column.metric for wide_column in self.mapping.scored_columns):
-            self._guess_one_person()
+            if not any(wide_column.annotator for wide_column in self.mapping.scored_columns):
+                self._guess_one_person()
+            columns: dict[str, list[str]] = {}
             for wide_column in wide:
-                self._guess_scales([wide_column.metric or self._name_metric()], [wide_column.column])
+                columns.setdefault(wide_column.metric or self._name_metric(), []).append(wide_column.column)
+            for metric, of_metric in columns.items():
+                self._guess_scales([metric], of_metric)
         else:
             self._guess_scales([self._name_metric()], [wide_column.column for wide_column in wide])
+
+    def _find_people_and_metrics(self, names: Sequence[str]) -> tuple[ScoreColumn, ...]:
+        """Return the columns of several people on several metrics, such as fluency_jana and adequacy_jana; empty where they are none.
+
+        A known metric, or numbered places such as R1 and R2, say which half of a name is which. Where nothing says it and every half stands
+        with every other, `unclear_pairs` is set.
+        """
+        metrics = {part for name in (*self.known_metrics, *self.given.metrics) for part in name_parts(name)}
+        for separator in (r"(?s)(.+?)[\s_.:/-]+(.+)", r"(?s)(.+)[\s_.:/-]+(.+?)"):
+            halves = [match.groups() for name in names if (match := re.fullmatch(separator, name))]
+            sides = [list(dict.fromkeys(side)) for side in zip(*halves, strict=True)]
+            if len(halves) < len(names) or not all(1 < len(side) < len(names) for side in sides):
+                continue
+            asked = [any(metrics & {*name_parts(half)} for half in side) for side in sides]
+            numbered = [are_places(side) for side in sides]
+            if asked[0] == asked[1] and len(names) < len(sides[0]) * len(sides[1]):
+                continue
+            of_people = (1 if asked[0] else 0) if asked[0] != asked[1] else (0 if numbered[0] else 1)
+            words = column_words()
+            no_people = words.facts | words.gold | words.totals | words.metadata
+            says_who = asked[0] != asked[1] or numbered[0] != numbered[1]
+            if self.given.metric is not None or not says_who or any(no_people & {*name_parts(half)} for half in sides[of_people]):
+                self.unclear_pairs = f"{quoted(sides[0])} with {quoted(sides[1])}"
+                return ()
+            pairs = zip(names, halves, strict=True)
+            return tuple(ScoreColumn(column=name, annotator=half[of_people], metric=half[1 - of_people]) for name, half in pairs)
+        return ()
 
     def _list_people(self, names: list[str], unexplained: Sequence[str]) -> list[str]:
         """Return the columns of one person each: those of scores without facts, and those beside them that no fact explains.
@@ -355,6 +396,12 @@ class _Suggestion:
             yield (
                 f"what are {quoted(repeated)}? Their values repeat, and nothing is read from them; if people gave them: --wide-annotators "
                 f"{','.join([*people, *repeated])} with --scale or --category; if they do not matter: --drop {repeated[0]}"
+            )
+        if self.unclear_pairs:
+            yield (
+                f"the columns of scores look like {self.unclear_pairs}: people on several questions, and nothing says which are people; "
+                "write the guess down with --plan FILE.toml, name annotator and metric of each column there in [[wide]], and pass it with "
+                "--map"
             )
         nested = [name for name, column in self.columns.items() if name not in self.named and (column.nested or column.holds_objects)]
         if nested:
