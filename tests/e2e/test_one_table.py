@@ -1013,3 +1013,18 @@ def test_scores_that_are_not_on_the_other_sides_scale_are_asked_about(cli: Any) 
     )
     assert rounds.code == 2 and "'human_round1' is set aside for its name; if it holds scores: --human 'human_round1'" in rounds.err
     assert cli("compare", "t.csv", "--human", "human_round1").code == 0
+
+
+def test_a_person_who_scored_a_text_twice_is_named_with_the_place(cli: Any) -> None:
+    rows = in_rows(("text", "rater", "score"), ("Ann", "Ann", "gpt-4o"))
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 3 and "harness: t.csv:2: one person scored '1' twice on 'rating' (also at t.csv:5," in done.err
+    assert "--metric COLUMN names the column that says which" in done.err
+
+
+def test_words_that_a_judge_uses_are_scores_of_somebody(cli: Any) -> None:
+    rows: Rows = [{"text": text(EN, k), "label": said(k, ("ok", "ko")), "judge_v1": agreeing(k, ("ok", "ko"))} for k in range(60)]
+    rows = [row | {"judge_v2": agreeing(k, ("ok", "ko"), 11)} for k, row in enumerate(rows)]
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 2 and "'label' holds scores, and nothing says who gave them" in done.err
+    assert {verdict["n_labelled"] for verdict in read(cli, "t.csv", "--human", "label")["verdicts"]} == {60}

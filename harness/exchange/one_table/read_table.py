@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from random import Random
 from statistics import correlation, fmean
@@ -20,7 +21,7 @@ from harness.data.columns import CodedColumn, Columns, checked_columns
 from harness.data.dataset import Dataset, assemble
 from harness.data.judgments import NO_VARIANT, JudgmentRow, probabilities_text
 from harness.data.labels import LabelRow
-from harness.errors import ContentError, UsageError, refuse_faults
+from harness.errors import ContentError, UsageError
 from harness.exchange.labels.layouts import with_plain_names, with_scores_of_cells
 from harness.exchange.labels.options import Role, SourceOptions, TableOptions
 from harness.exchange.labels.read import KIND_BY_SUFFIX, read_source
@@ -117,7 +118,11 @@ class RecordReader:
         path = Path(self.name)
         of_metrics = self.roles.rows_are_scores and self.roles.first("metric") is None
         hint = "; where rows are about several metrics, --metric COLUMN names the column that says which" if of_metrics else ""
-        refuse_faults(_find_repeated(labels, ("item_id", "annotator_id", "metric"), row_of, hint), path)
+        if repeated := list(islice(_find_repeated(labels, ("item_id", "annotator_id", "metric")), _MOST_FAULTS)):
+            [location, *more] = [self.table.records[row_of[item]].place() for item, _ in repeated]
+            item, metric = repeated[0]
+            also = f" (also at {', '.join(more)})" if more else ""
+            raise ContentError(f"one person scored '{item}' twice on '{metric}'{also}; keep one of the scores{hint}", location)
         # The number of each repeat: rows of one judge on one metric of one item follow each other.
         times: Counter[tuple[Any, ...]] = Counter()
         repeats = []
@@ -471,12 +476,12 @@ def _make_columns(rows: Mapping[str, list[Any]], row: type[msgspec.Struct], what
     return checked_columns(columns, len(rows["item_id"]), row, what, path)
 
 
-def _find_repeated(rows: Mapping[str, list[Any]], key: Sequence[str], row_of: Mapping[str, int], hint: str) -> Iterator[tuple[int, str]]:
-    """Yield a sentence on each second label of one person on one metric of one item."""
+def _find_repeated(rows: Mapping[str, list[Any]], key: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield item and metric of each second label of one person on one metric of one item."""
     seen: set[tuple[Any, ...]] = set()
     for values in zip(*(rows[name] for name in key), strict=True):
         if values in seen:
-            yield row_of[values[0]] + 2, f"one person scored '{values[0]}' twice on '{values[2]}'; keep one of the scores{hint}"
+            yield values[0], values[2]
         seen.add(values)
 
 

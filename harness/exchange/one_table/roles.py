@@ -548,7 +548,8 @@ class RoleFinder:
         open_columns = [
             column.name
             for column in unexplained
-            if column.looks_like_scores and (one_side or column.words or set(column.numbers) <= side_scores)
+            if (column.looks_like_scores and (one_side or column.words or set(column.numbers) <= side_scores))
+            or (one_side and column.words and column.words <= side_scores)
             if not column_words().in_name("group", column.name)
         ]
         shares = [self.columns[name] for name in (*sides, *open_columns) if self.columns[name].is_numeric]
