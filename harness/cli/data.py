@@ -74,6 +74,7 @@ def _print_facts(row: dict[str, Any], width: int | None) -> None:
         "labels": f"{rows['labels']:,}{people} ({row['annotators']})" if rows.get("labels") else "",
         "metrics": ", ".join(map(metric_words, row["metrics"])),
         "judgments": f"{rows['judgments']:,} of {', '.join(row['judges'])}" if rows.get("judgments") else "none: ask a judge",
+        "made of": row["get"],
         **row["statement"],
         "licence": row["licence"] or "none stated",
         "forbids": "; ".join(row["forbids"]),

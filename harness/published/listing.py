@@ -75,6 +75,7 @@ def listed(card: DatasetCard) -> dict[str, Any]:
         "forbids": list(card.forbids),
         "asks": list(card.asks),
         "citation": card.citation,
+        "get": card.get,
         "bytes": raw_bytes(card),
         "offensive": card.offensive,
         "tried": card.tried,

@@ -65,3 +65,8 @@ def test_every_set_of_people_says_who_labelled_it() -> None:
 def test_an_unknown_statement_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ContentError, match="wage"):
         load_folder(write_translations(tmp_path, card=f'{CARD}[statement]\nwage = "much"\n'), Library())
+
+
+def test_show_says_which_files_of_the_release_a_set_is_made_of(cli: Callable[..., Any]) -> None:
+    shown = " ".join(cli("data", "show", "wmt_qe_2023").out.split())
+    assert "made of" in shown and "the train files are left out" in shown
