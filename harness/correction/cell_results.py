@@ -71,7 +71,8 @@ def refuse_unless_random(about: DatasetCard, what: str, otherwise: str = "") -> 
     raise UsageError(
         f"{what}: the labelled items have to be a random sample of the judged ones, and the dataset card of '{about.id}' {stated}.\n"
         '         If they were drawn at random, write the line sampling = "random" at the top of data.toml, above the first [table] '
-        f"(or import with --sampling random); if not, label a random sample of the judged items{otherwise}."
+        f"(or import with --sampling random; of frames, from_frames(…, sampling='random')); if not, label a random sample of the judged "
+        f"items{otherwise}."
     )
 
 

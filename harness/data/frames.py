@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 import numpy as np
@@ -15,8 +15,8 @@ from harness.content import Library
 from harness.content.column_words import is_judge_name, judge_refusal
 from harness.content.problems import scale_complaints
 from harness.content.scale_text import parse_scale
-from harness.content.specs import DatasetCard
-from harness.content.tags import codes_of_one_language, english_name
+from harness.content.specs import DatasetCard, Sampling
+from harness.content.tags import choose_from, codes_of_one_language, english_name
 from harness.data.columns import CodedColumn, Columns, checked_columns
 from harness.data.dataset import ITEM_KEYS, Dataset, assemble, item_problems, rubric_scales
 from harness.data.judgments import JudgmentRow, Judgments, one_row_per_score
@@ -42,6 +42,7 @@ def from_frames(
     source: Source = "native",
     name: str = "frames",
     human: Sequence[str] = (),
+    sampling: Sampling = "unknown",
 ) -> Dataset:
     """Make a data set from frames of pandas, Polars or PyArrow. They are checked like the files of a data folder.
 
@@ -58,12 +59,15 @@ def from_frames(
         source: who labelled: `native`, `constructed` or `model`.
         name: the name of the data set in signatures.
         human: annotators who are people, though their names look like a judge's.
+        sampling: how the labelled items were drawn from the judged ones: `random`, which corrected means need, `convenience` or `unknown`.
 
     Raises:
         ContentError: with the frame and the wrong row (from 1).  UsageError: for an invalid scale, and for what is no frame.
     """
     refuse_half_characters(name, "name")
-    about = DatasetCard(id=name, annotators=annotators, source=source, task="" if items is not None else "task")
+    if sampling not in get_args(Sampling):
+        raise UsageError(f"no sampling '{sampling}'.{choose_from(get_args(Sampling), sampling)}")
+    about = DatasetCard(id=name, annotators=annotators, source=source, sampling=sampling, task="" if items is not None else "task")
     faults: list[HarnessError] = []
     known_scales = rubric_scales(Library())
     with _collected(faults):

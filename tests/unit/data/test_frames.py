@@ -313,3 +313,15 @@ def test_a_row_in_another_language_than_its_item_is_refused(table: str) -> None:
         harness.from_frames(items=items, **rows, scales={"q": "1..2:best=2"})
     rows[table]["language"] = "ja"
     assert {item.language for item in harness.from_frames(items=items, **rows, scales={"q": "1..2:best=2"}).items} == {"ja"}
+
+
+def test_a_random_sample_of_frames_is_corrected() -> None:
+    items = pd.DataFrame([{"item_id": n, "language": "cs", "task": "t", "output": f"Věta {n}."} for n in range(60)])
+    labels = pd.DataFrame([{"item_id": n, "annotator_id": who, "metric": "tone", "score": n % 3} for n in range(40) for who in "ab"])
+    judgments = pd.DataFrame([{"item_id": n, "judge": "openai/m", "metric": "tone", "score": n % 3 if n % 5 else 1} for n in range(60)])
+    frames = {"labels": labels, "judgments": judgments, "items": items, "scales": {"tone": "0..2:best=2"}}
+    assert harness.correct(harness.from_frames(**frames, sampling="random")).numbers
+    with pytest.raises(UsageError, match=r"from_frames\(…, sampling='random'\)"):
+        harness.correct(harness.from_frames(**frames))
+    with pytest.raises(UsageError, match=r"no sampling 'randon'\. Did you mean 'random'"):
+        harness.from_frames(**frames, sampling="randon")  # type: ignore[arg-type]
