@@ -145,6 +145,8 @@ def _describe_failure(err: BaseException) -> str:
 def _explain_tls(err: BaseException) -> str:
     """Return the problem with the certificate, and how to name another authority."""
     reason = str(getattr(err, "reason", None) or "TLS failed").replace("_", " ").lower()
+    if reason in ("wrong version number", "record layer failure"):
+        return f"{reason}: the endpoint answers without TLS; should the base URL begin with http:// here?"
     file = os.environ.get("SSL_CERT_FILE")
     if file and not os.path.isfile(file):
         return f"{reason}; SSL_CERT_FILE names a file that does not exist"

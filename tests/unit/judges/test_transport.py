@@ -366,3 +366,5 @@ def test_a_certificate_that_is_not_trusted_is_said_with_the_variable(monkeypatch
     assert transport._explain_tls(untrusted).startswith("certificate verify failed; SSL_CERT_FILE can name a file")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
     assert transport._explain_tls(untrusted).endswith("SSL_CERT_FILE names a file that does not exist")
+    untrusted.reason = "WRONG_VERSION_NUMBER"  # type: ignore[attr-defined]
+    assert "answers without TLS" in transport._explain_tls(untrusted)
