@@ -166,3 +166,17 @@ def test_what_an_import_does_not_know_stands_in_lines(cli: Any, tmp_path: Path, 
     assert done.code == 3 and lines[0].endswith("things are missing; the columns are: case, answer, ann, bob")
     assert "the metric of the scores is unknown; give --metric NAME or --column metric=COLUMN" in lines
     assert "if 'ann', 'bob' have one person's scores each: --wide-annotators ann,bob" in lines
+
+
+def test_turns_beside_people_alone_are_no_scores_and_remarks_in_any_language_reach_no_judge(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"c{k // 3},{k % 3 + 1},{TEXTS[k % 3]} Talk {k // 3}.,{SCORES[k % 24][0]},{SCORES[k % 24][1]},потаємне слово {k}" for k in range(45)
+    ]
+    Path("t.csv").write_text("\n".join(["conversation,turn,utterance,rater1,rater2,коментар", *rows]) + "\n", encoding="utf-8")
+    done = cli("start", "t.csv", "--yes", "--metric", "q", "--language", "en")
+    assert done.code == 0 and "90 labels by 2 annotators on 1 metric imported" in done.err
+    assert "'turn' numbers the texts of each 'conversation'" in done.err and '"group":"c0"' in Path("t/items.jsonl").read_text("utf-8")
+    assert not any("потаємне" in file.read_text("utf-8") for file in Path("t").iterdir())

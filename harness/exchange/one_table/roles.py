@@ -194,6 +194,8 @@ class RoleFinder:
         self._find_languages_and_texts()
         _, rater, scores = self._find_rows_of_scores(judged=False)
         if not scores and "score" not in self.roles.values():
+            if "annotator" not in self.roles.values():  # else the number of a turn is a part of the item's id
+                self._find_places_in_groups()
             # The columns of people's scores: those that look like scores, and a constant one between two others of its scale.
             free, words = self._list_free(), column_words()
             scored = [column for column in free if column.looks_like_scores and not words.in_name("group", column.name)]
