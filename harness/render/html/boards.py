@@ -209,7 +209,8 @@ def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], other_pag
     empty = [row for row, (standings, _) in zip(rows, boards, strict=True) if not competitors(standings)]
     languages = {tag for standings, _ in boards for tag in standings.languages}
     judges = sum(len(competitors(standings)) for standings, _ in boards)
-    body = render("boards.html", groups=groups, empty=empty, languages=len(languages), judges=judges, boards=len(filled))
+    recorded = sum(judge.status == "recorded" for standings, _ in boards for judge in competitors(standings))
+    body = render("boards.html", groups=groups, empty=empty, languages=len(languages), judges=judges, recorded=recorded, boards=len(filled))
     pages = {INDEX: shell("Leaderboards", body, scripts=SCRIPTS, site=frame)}
     for standings, findings in boards:
         pages[_file_name(standings)] = _board_page(standings, findings, frame)

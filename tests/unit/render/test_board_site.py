@@ -41,6 +41,17 @@ def test_there_is_an_index_and_a_page_for_each_board() -> None:
         assert {f"{name}-ja.html", f"{name}-cs.html", "index.html"} <= links
 
 
+def test_the_index_says_where_numbers_come_from() -> None:
+    """Scores of recorded judges have no replies that could be read again."""
+    said = "Every number is computed again from raw replies, which are in the repository"
+    assert f"{said}." in board_pages([(made(), ())])["index.html"]
+    judges = (judge("openai/one", status="recorded"), *made().judges[1:])
+    assert (
+        f"{said}, or from published scores of 1 submission that was asked elsewhere."
+        in board_pages([(made(judges=judges), ())])["index.html"]
+    )
+
+
 def test_people_come_first_and_boards_without_a_submission_are_only_named() -> None:
     """Constructed labels say nothing of people: their boards are checks behind the others, and an empty board has no place of its own."""
     people, empty = made(board="people@1.0.0", constructed=False), made(board="empty@1.0.0", judges=(), tables=(), overall=())
