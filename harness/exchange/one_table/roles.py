@@ -469,7 +469,11 @@ class RoleFinder:
                 f"{about} ({_listed(names)}); if a judge (a model or a program) is among them, name it, such as "
                 f"--judge '{open_names[-1]}'; {otherwise}"
             )
-        self.rater_sides |= {name: "judge" for name in names if self.ask(name) == "judge"}
+        for name in names:
+            side = self.ask(name)
+            if side not in ("human", "judge"):
+                raise UsageError(f"'{name}' is neither a person nor a judge: take its rows out of the table (column '{rater.name}')")
+            self.rater_sides[name] = "human" if side == "human" else "judge"
 
     def _is_account_of_raters(self, column: SourceColumn) -> bool:
         """Return whether accounts or e-mail addresses are the raters'."""

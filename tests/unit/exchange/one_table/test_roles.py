@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.exchange.labels.options import TableOptions
+from harness.exchange.labels.options import Role, TableOptions
 from harness.exchange.labels.table import SourceColumn, cell_score
 from harness.exchange.one_table.roles import TableRoles, find_roles
 
@@ -177,3 +177,16 @@ def test_a_role_that_tells_people_from_judges_is_no_fact_to_set_aside() -> None:
     scores = [cell for both in zip(person.cells, judge.cells, strict=True) for cell in both]
     found = roles([SourceColumn(name, cells) for name, cells in rows.items()] + [SourceColumn("score", scores)])
     assert (found.kind, found.first("score")) == ("role", "score")
+
+
+def test_a_rater_who_is_neither_a_person_nor_a_judge_is_refused() -> None:
+    texts = [f"The clerk explains rule {k} of the page." for k in range(40) for _ in range(2)]
+    table = [
+        SourceColumn("text", texts),
+        SourceColumn("who", ["Eleni", "falcon"] * 40),
+        SourceColumn("score", [1 + (k * k + at) % 3 for k in range(40) for at in range(2)]),
+    ]
+    answers: dict[str, Role] = {"Eleni": "human", "falcon": "judge"}
+    assert find_roles(table, TableOptions(), answers.__getitem__).judges == {"falcon"}
+    with pytest.raises(UsageError, match="'falcon' is neither a person nor a judge: take its rows out of the table"):
+        find_roles(table, TableOptions(), {"Eleni": "human", "falcon": "unused"}.__getitem__)
