@@ -1028,3 +1028,9 @@ def test_words_that_a_judge_uses_are_scores_of_somebody(cli: Any) -> None:
     done = cli("compare", write("t.csv", rows))
     assert done.code == 2 and "'label' holds scores, and nothing says who gave them" in done.err
     assert {verdict["n_labelled"] for verdict in read(cli, "t.csv", "--human", "label")["verdicts"]} == {60}
+
+
+def test_the_page_of_one_person_a_text_names_the_bar_and_not_people(cli: Any) -> None:
+    assert cli("compare", write("t.csv", pass_fail()), "--html", "t.html").code == 0
+    page = Path("t.html").read_text("utf-8")
+    assert "above the bar · 200 texts" in page and "as good as people · 200 texts" not in page

@@ -122,7 +122,8 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
         agreed = verdict.agreement
         compared = agreed.judge is not None and agreed.people is not None and not verdict.controls and not unread
         shares = f"judge {percent(agreed.judge)} · people {percent(agreed.people)}" if compared else ""
-        reason = "as good as people" if verdict.answer == "use" else cause_words(verdict) or state_of(verdict)
+        used = "above the bar" if verdict.basis == "bar" and agreed.people is None else "as good as people"
+        reason = used if verdict.answer == "use" else cause_words(verdict) or state_of(verdict)
         if style == "bad" and not verdict.controls:
             against = against_words(verdict.words.obstacles, verdict.agreement.gap, verdict.baseline.diff)
             reason = against[0] if against else state_of(verdict)
