@@ -32,7 +32,7 @@ from harness.parse.normalisation import folded, normalised
 from harness.parse.numbers import NUMBER, numbers_in, to_number
 from harness.parse.reasoning import answer_of
 from harness.parse.values import Reading, agreed_reading, ends_of, failed_reading, read_bare_choice, read_choice
-from harness.parse.vocabulary import Vocabulary, folded_opening
+from harness.parse.vocabulary import CLAUSE_END, Vocabulary, folded_opening
 
 MAX_TEXT_CHARACTERS = 20_000  # a longer answer is read up to here
 _DASHES = "-‐‑–—~〜～"
@@ -217,7 +217,7 @@ _OPENING_CHARACTERS = 200  # a refusal must begin within them
 _LOOKAHEAD_CHARACTERS = 80  # searched for a second score after an announced one
 _LOOKBEHIND_CHARACTERS = 40  # searched for words that tell an announced number from a score
 SENTENCE_END = re.compile(r"[\n!?;。！？；\0]|\.(?!\d)")
-_CLAUSE_END = re.compile(r"[^\S\n]{0,4}(?:\Z|[\n\0.,;:!?)\]}\"'*_`|<。、，；：！？」』】）”»])")
+_CLAUSE_END = re.compile(CLAUSE_END)
 _CLAUSE_START = re.compile(r"[\n.!?;:,。！？；：，、\0]")
 _MARKED = re.compile(r"\[\[([^\[\]\n]{1,80})\]\]|\\f?boxed\{(?:\\\w{1,10}\{)?([^{}\n]{1,80})\}\}?")  # as judge models are trained to write
 _NO_LETTER = r"(?![^\W_])(?![%％]|[.,]\d)"  # not 2nd, not 2%

@@ -23,6 +23,8 @@ from harness.parse.numbers import NUMBER
 # Scripts without spaces between words, or with particles attached to them.
 _UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
 _NEVER = r"(?!)"
+CLAUSE_END = r"(?=[^\S\n]{0,4}(?:\Z|[\n\0.,;:!?)\]}\"'*_`|<。、，；：！？」』】）”»]))"
+"""Where a clause ends, as a part of patterns."""
 _STEM_LETTERS = 4  # from here on, a word for another number matches where it begins a longer word
 _LETTER = r"[^\W_]"
 _APOSTROPHES = "’'"  # they close a quotation only at the end of a word
@@ -50,7 +52,11 @@ class Vocabulary:
         unit = _word_pattern(self._list_words("units"), after=r"(?!\w)")
         out_of = _write_alternatives(self._list_words("out_of"))
         unit = rf"\s{{0,3}}{unit}"
-        maximum = rf"\s{{0,3}}[(（]?(?:[/／]|{out_of})\s{{0,3}}(?P<of>{NUMBER})(?:{unit})?[)）]?"
+        # Words such as "z" in "4 z 5" also join a number to what it counts ("4 z 5 vět"): after these, the maximum ends its clause.
+        phrases = (re.fullmatch(r"\{score\}(.+)\{max\}", phrase) for phrase in self._list_words("scale_phrases"))
+        of_clause = _write_alternatives(dict.fromkeys(phrase[1].strip() for phrase in phrases if phrase))
+        of_clause += rf"(?=\s{{0,3}}{NUMBER}(?:{unit})?{CLAUSE_END})"
+        maximum = rf"\s{{0,3}}[(（]?(?:[/／]|{out_of}|{of_clause})\s{{0,3}}(?P<of>{NUMBER})(?:{unit})?[)）]?"
         self.choice = rf"(?P<number>{NUMBER})(?:{unit})?(?:{maximum})?"
         self.whole_choice = re.compile(self.choice, re.IGNORECASE)
         self.scale_phrases = self._list_words("scale_phrases")

@@ -876,8 +876,8 @@ def _is_median(column: SourceColumn, other_people: Sequence[SourceColumn]) -> bo
 def _names_question(name: str) -> bool:
     """Return whether a column's name says that it holds what was asked, and no id of it.
 
-    >>> [_names_question(name) for name in ("inputs.question", "Frage", "question_id", "score")]
-    [True, True, False, False]
+    >>> [_names_question(name) for name in ("inputs.question", "question_id", "score")]
+    [True, False, False]
     """
     words, parts = column_words(), {*name_parts(name)}
     return bool(parts & _INPUTS or words.in_name("metric", name)) and not words.in_name("id", name)
