@@ -13,7 +13,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, wraps
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -120,6 +120,7 @@ def _worked_out_once() -> Iterator[None]:
     rendered: dict[str, templates.PromptTemplate] = {}
     render = templates.render_template
 
+    @wraps(render)
     def rendered_once(spec: PromptSpec) -> templates.PromptTemplate:
         return rendered[spec.key] if spec.key in rendered else rendered.setdefault(spec.key, render(spec))
 

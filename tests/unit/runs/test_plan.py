@@ -14,7 +14,7 @@ from harness.content import Library
 from harness.data import Dataset, load_bundled
 from harness.data.labels import Labels
 from harness.model import Call, Condition, Item, JudgeIdentity, Prompt, Query, RealisedPerturbation, Usage, Variant, parse_variant
-from harness.prompts import PromptTemplates, answer_schema
+from harness.prompts import PromptTemplates, answer_schema, templates
 from harness.runs import Plan, estimate_usage
 from harness.runs.plan import PlanSources, estimate_prompt_tokens, make_plan
 from harness.runs.protocol import AskedQuestions
@@ -254,6 +254,7 @@ def test_the_room_for_the_answer_is_part_of_the_call(
     data = small({"a": ["task_quality"]})
     made = plan(data)
     monkeypatch.setattr(answer_schema, "_JSON_TOKENS", 100)
+    monkeypatch.setattr(templates, "render_template", templates.render_template.__wrapped__)  # type: ignore[attr-defined]  # anew
     roomier = plan(data)
     assert prompt_ids(made) == prompt_ids(roomier) and ids(made) != ids(roomier)
 
