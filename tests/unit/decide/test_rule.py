@@ -41,7 +41,7 @@ def changed(**fields: Any) -> DecisionInputs:
         ({"q_use": 0.051}, "use corrected", "as it is: not shown"),
         ({"q_use": 0.5, "q_worse": 0.05}, "use corrected", "as it is: shown worse"),
         ({"q_use": 0.5, "q_worse": 0.05, "gain": 1.09}, "do not use", "shown worse than people by more than the margin"),
-        ({"q_use": 0.5, "q_base_worse": 0.05, "sampling": "convenience"}, "do not use", "shown worse than a constant answer"),
+        ({"q_use": 0.5, "q_base_worse": 0.05, "sampling": "convenience"}, "do not use", "shown worse than the baseline"),
         ({"coverage": 0.94, "sampling": "unknown"}, "too few labels", "neither is shown"),
     ],
 )

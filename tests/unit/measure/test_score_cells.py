@@ -252,6 +252,6 @@ def test_a_judge_below_a_constant_needs_no_second_person(write: Write, annotator
     wrong = {item: 100 - score for item, score in judge.items()}
     found = compared(write(one, {"bad": wrong, "good": judge}, annotators=annotators))
     answers = {verdict["judge"]: (verdict.answer, verdict.decision.reason, verdict.texts.n) for verdict in found.verdicts}
-    assert answers == {"bad": ("do not use", "shown worse than a constant answer", 0), "good": ("no verdict", "nobody to compare with", 0)}
+    assert answers == {"bad": ("do not use", "shown worse than the baseline", 0), "good": ("no verdict", "nobody to compare with", 0)}
     who = "Each text has one released score" if annotators == "aggregate" else "One person scored each text"
     assert any(note.startswith(who) for note in found.notes)

@@ -85,7 +85,7 @@ def test_metrics_are_named_and_counted_where_their_answers_differ() -> None:
     assert shown.lead == lead + "unknown: 1 of 3 metrics of harm (self harm)."
     lines = {line["metric"]: (line["verdict"], line["because"]) for line in evidence(every, every.rows, TODAY)}
     assert lines == {
-        "insult": ("use", ""),
+        "insult": ("use", "no longer served"),
         "bias": ("do not use", "12 below a constant answer"),
         "self harm": ("unknown", "label 250 more"),
     }
