@@ -27,6 +27,7 @@ class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sureness: frozenset[str]
     places: frozenset[str]
     gold: frozenset[str]
+    spread: frozenset[str]
     totals: frozenset[str]
     remarks: frozenset[str]
     roles: dict[str, dict[str, tuple[str, ...]]]

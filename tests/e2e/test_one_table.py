@@ -982,6 +982,28 @@ def test_a_mean_of_people_is_no_second_person(cli: Any) -> None:
     assert read(cli, "t.csv", "--drop", "crowd_mean")["verdicts"][0]["right"] == pytest.approx(56 / 60)
 
 
+def test_numbers_that_were_made_of_the_same_scores_are_not_several_people(cli: Any) -> None:
+    rows: Rows = [
+        {"text": text(EN, k), "human_max": said(k, (2, 3, 4)), "human_mean": said(k, (1.5, 2.5, 3)), "llm": agreeing(k, (2, 3, 4))}
+        for k in range(60)
+    ]
+    refused = cli("compare", write("t.csv", rows))
+    assert refused.code == 2 and "'human_max', 'human_mean' seem to be made of several people's scores" in refused.err
+    assert read(cli, "t.csv", "--drop", "human_max")["roles"]["human_mean"] == "human"
+    rows = [{"text": text(EN, k), "tone_mean": said(k, (1.5, 2.5)), "tone_max": said(k, (2, 3)), "ease_mean": 2 + k % 2} for k in range(60)]
+    refused = cli("start", write("people.csv", rows), "--yes")
+    offer = "--wide-metrics 'tone_mean,ease_mean' --annotators aggregate --drop 'tone_max'"
+    assert refused.code == 2 and f"no column has one person's: pass {offer}, or" in refused.err and not Path("people").exists()
+    done = cli("start", "people.csv", "--yes", *shlex.split(offer))
+    assert done.code == 0 and "120 labels by 1 annotator on 2 metrics imported" in done.err + done.out
+
+
+def test_a_score_above_people_is_not_called_generous(cli: Any) -> None:
+    rows: Rows = [{"text": text(EN, k), "human_errors": k % 3, "llm_errors": k % 3 + (k % 2)} for k in range(60)]
+    answer = cli("compare", write("t.csv", rows)).out
+    assert "0.5 above it on average" in answer
+
+
 def test_ids_that_stand_in_several_rows_are_groups(cli: Any) -> None:
     rows: Rows = [{"id": k // 2, "text": text(EN, k), "human": said(k, "ab"), "judge": agreeing(k, "ab")} for k in range(120)]
     answer = read(cli, write("t.csv", rows))

@@ -215,6 +215,15 @@ class RoleFinder:
                 flag = f"name people's columns alone: --wide-annotators {columns}; or "
                 raise UsageError(judge_refusal(judges, f"{flag}say that it is a person: --human '{judges[0]}'"))
             people: dict[str, Side] = dict.fromkeys(sides, "human")
+            aggregates = _list_aggregates([name for name in people if name not in self.options.human])
+            if len(aggregates) == len(people) > 1:
+                means = [name for name in aggregates if column_words().gold.intersection(name_parts(name))]
+                left_out = "".join(f" --drop '{name}'" for name in aggregates if name not in means)
+                raise UsageError(
+                    f"{quoted(aggregates)} seem to be made of several people's scores, and no column has one person's: pass "
+                    f"--wide-metrics '{','.join(means)}' --annotators aggregate{left_out}, or --wide-annotators '{','.join(aggregates)}' "
+                    "if each is one person's"
+                )
             self._set_gold_aside(people)
             by_name = [name for name in people if sides[name] == "human" or name in self.options.human]
             if by_name and len(by_name) < len(people):
@@ -633,10 +642,10 @@ class RoleFinder:
     def _set_gold_aside(self, sides: dict[str, Side]) -> None:
         """Set aside what was made of the scores of several people: a gold label, a median."""
         people = [name for name, side in sides.items() if side == "human" and name not in self.options.human]
+        aggregates = _list_aggregates(people)
         for name in people:
             other_people = [self.columns[other] for other in people if other != name]
-            is_named = bool(set(name_parts(name)) & column_words().gold)
-            if len(other_people) >= 2 and (is_named or _is_median(self.columns[name], other_people)):
+            if len(other_people) >= 2 and (name in aggregates or _is_median(self.columns[name], other_people)):
                 del sides[name]
                 self.roles[name] = "unused"
                 self.notes.append(f"'{name}' is made of other people's scores, and no person (--human '{name}', if it is one)")
@@ -644,8 +653,14 @@ class RoleFinder:
     def _ask_about_aggregates(self, sides: dict[str, Side]) -> None:
         """Ask whether a column beside one person's is a second person, where its name says that it is made of several people's scores."""
         people = [name for name, side in sides.items() if side == "human"]
-        made = [name for name in people if {*name_parts(name)} & column_words().gold and name not in self.options.human]
+        made = [name for name in _list_aggregates(people) if name not in self.options.human]
         of_metric = {name: _strip_side(name) for name in people}
+        if len(made) == len(people) > 1:
+            left_out = " ".join(f"--drop '{name}'" for name in made if name != made[-1])
+            raise UsageError(
+                f"{quoted(made)} seem to be made of several people's scores, and no column has one person's: they are not several people; "
+                f"keep one of them, as in {left_out}, or pass --human '{','.join(made)}' if each is one person's"
+            )
         for name in made:
             others = [other for other in people if other not in made and of_metric[other] in (of_metric[name], "")]
             if len(others) != 1:
@@ -871,6 +886,19 @@ def _is_median(column: SourceColumn, other_people: Sequence[SourceColumn]) -> bo
     rows = zip(column.cells, *(other.cells for other in other_people), strict=True)
     scores = [[None if cell is None else cell_score(cell) for cell in row] for row in rows]
     return all(row[0] == median(row[1:]) for row in scores if all(isinstance(score, float) for score in row))  # type: ignore[type-var]
+
+
+def _list_aggregates(names: Sequence[str]) -> list[str]:
+    """Return the names that say that a column is made of several people's scores.
+
+    >>> _list_aggregates(["fluency_mean", "fluency_max", "Max", "expert"])
+    ['fluency_mean', 'fluency_max']
+    """
+    words = column_words()
+    of_what = {name: [part for part in name_parts(name) if part not in words.gold | words.spread] for name in names}
+    gold = [name for name in names if words.gold.intersection(name_parts(name))]
+    with_mean = [of_what[name] for name in gold]
+    return [name for name in names if name in gold or (words.spread.intersection(name_parts(name)) and of_what[name] in with_mean)]
 
 
 def _names_question(name: str) -> bool:

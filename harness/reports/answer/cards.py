@@ -259,7 +259,8 @@ def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
             right, diff, lenient = verdict.baseline.right, verdict.baseline.diff, verdict.leniency or 0.0
             kind = f"closeness {percent(right)} in" if verdict.texts.closeness else f"the person's score in {percent(right)} of"
             constant = "" if right is None or diff is None else f" (one constant answer: {percent(right - diff)})"
-            level = f", too {'generous' if lenient > 0 else 'strict'} by {abs(lenient):.2g} on average" if abs(lenient) >= _LEVEL else ""
+            # Not "too generous": a high score is not the better one on every scale.
+            level = f", {abs(lenient):.2g} {'above' if lenient > 0 else 'below'} it on average" if abs(lenient) >= _LEVEL else ""
             parts.append(f"{place_of(verdict)}: {kind} {counted(verdict.texts.labelled, 'text')}{constant}{level}")
         yield Card("open", "What is known", f"{'; '.join(parts)}. These are observations, not tests.")
     elif differences:
