@@ -155,14 +155,14 @@ def _probe_baselines(board: Board, prepared: Prepared, entries: Mapping[str, Sco
             tested = {tag: gain["beats"] for tag, gain in languages.items() if gain["beats"] is not None}
             beaten, fails = ([tag for tag, beats in tested.items() if beats is value] for value in (True, False))
             flagged |= bool(fails)
-            named = ""  # the languages in which the judge beats a baseline, or those in which it does not: the shorter list
+            exceptions = ""  # the languages in which the judge beats a baseline, or those in which it does not: the shorter list
             if beaten and fails:
-                named = f" (not in {', '.join(fails)})" if len(fails) < len(beaten) else f" ({', '.join(beaten)})"
+                exceptions = f" (not in {', '.join(fails)})" if len(fails) < len(beaten) else f" ({', '.join(beaten)})"
             untested = f", too few texts in {len(languages) - len(tested)}" if len(tested) < len(languages) else ""
             if len(languages) == 1:
                 where = ": too few texts" if not tested else ": yes" if beaten else ": no"
             else:
-                where = f" in {len(beaten) or 'none'} of {len(languages)} languages{named}{untested}"
+                where = f" in {len(beaten) or 'none'} of {len(languages)} languages{exceptions}{untested}"
             parts.append(f"{_BASELINE_WORDS[baseline]}{where}")
         yield Finding("baselines", judge, f"Shown to be better than {'; '.join(parts)}.", dict(by_baseline), flagged)
 

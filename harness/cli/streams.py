@@ -65,13 +65,13 @@ def print_message(text: str) -> None:
             print(line, file=sys.stderr)
             continue
         indent = " " * max(len(line) - len(line.lstrip()), further_in)
-        shown = line[: len(line) - len(line.lstrip())]
+        output_line = line[: len(line) - len(line.lstrip())]
         for word in re.findall(r"'harness [^'\n]*'\S*|\S+(?: %\S*)?", line):
-            if shown.strip() not in ("", "harness:") and len(shown) + 1 + len(word) > width:
-                print(shown, file=sys.stderr)
-                shown = indent
-            shown += f" {word}" if shown.strip() else word
-        print(shown, file=sys.stderr)
+            if output_line.strip() not in ("", "harness:") and len(output_line) + 1 + len(word) > width:
+                print(output_line, file=sys.stderr)
+                output_line = indent
+            output_line += f" {word}" if output_line.strip() else word
+        print(output_line, file=sys.stderr)
 
 
 def print_json(data: Any) -> int:

@@ -508,14 +508,14 @@ class _Alike:
         up, low = rows.upper @ projection.T, rows.lower @ projection.T  # (rows, tested)
         bend_up, cross, bend_low = derivatives.bends[:, :, None]
         left_up, left_low = bend_up * up + cross * low, cross * up + bend_low * low
-        own = self.groups @ (left_up * up + left_low * low).sum(axis=1)
+        total = self.groups @ (left_up * up + left_low * low).sum(axis=1)
         right_up, right_low = rows.upper[:, ~tested] @ untested_whitener.T, rows.lower[:, ~tested] @ untested_whitener.T
         taken = (
             self.groups @ (left_up[:, [tested_one]] * right_up + left_low[:, [tested_one]] * right_low)
             for tested_one in range(len(projection))
         )
         squares = sum((of_groups**2).sum(axis=1) for of_groups in taken)
-        share = np.divide(squares, own, out=np.zeros(len(own)), where=own > 0)
+        share = np.divide(squares, total, out=np.zeros(len(total)), where=total > 0)
         return np.asarray(np.minimum(share, _LARGEST_LEVERAGE))
 
 

@@ -30,8 +30,8 @@ class ProbabilityColumns(NamedTuple):
         rows = []
         for values in zip(*self.by_class.values(), strict=True):
             stated = [value for value in values if value is not None]
-            whole = len(stated) == len(values) and abs(sum(stated) - 1) <= SUM_TOLERANCE
-            rows.append(dict(zip(self.by_class, stated, strict=True)) if whole else None)
+            is_complete = len(stated) == len(values) and abs(sum(stated) - 1) <= SUM_TOLERANCE
+            rows.append(dict(zip(self.by_class, stated, strict=True)) if is_complete else None)
         return rows
 
     def likeliest(self) -> list[float | str | None]:
@@ -40,10 +40,10 @@ class ProbabilityColumns(NamedTuple):
         return [scores[0] if len(scores) == 1 else None for scores in likeliest]
 
 
-def find_probability_columns(columns: Sequence[SourceColumn], others: Sequence[SourceColumn]) -> list[ProbabilityColumns]:
+def find_probability_columns(columns: Sequence[SourceColumn], all_columns: Sequence[SourceColumn]) -> list[ProbabilityColumns]:
     """Return each judge's columns of probabilities: shares of 1 or of 100 that make a whole in nearly every row.
 
-    One column is enough if one of the others has two values of which its name says one, as `p_pass` does beside pass and fail.
+    One column is enough if a column of the table has two values of which its name says one, as `p_pass` does beside pass and fail.
     """
     by_judge: dict[str, dict[float | str, SourceColumn]] = {}
     for column in columns:
@@ -57,15 +57,15 @@ def find_probability_columns(columns: Sequence[SourceColumn], others: Sequence[S
         by_class = dict(zip(of_judge, _read_shares(list(of_judge.values())), strict=True))
         if len(by_class) == 1:
             [(score, shares)] = by_class.items()
-            pairs = (set(column.scores) for column in others if len(column.scores) == 2 and column.repeats)
+            pairs = (set(column.scores) for column in all_columns if len(column.scores) == 2 and column.repeats)
             rest = next((pair - {score} for pair in pairs if score in pair), None)
             if rest is None or all(share in (None, 0.0, 1.0) for share in shares):
                 continue
             by_class |= {other: [None if share is None else 1 - share for share in shares] for other in rest}
-        found = ProbabilityColumns(judge, names, by_class)
+        judge_columns = ProbabilityColumns(judge, names, by_class)
         filled = sum(None not in values for values in zip(*by_class.values(), strict=True))
-        if filled and sum(row is not None for row in found.rows()) > _MOSTLY * filled:
-            complete.append(found)
+        if filled and sum(row is not None for row in judge_columns.rows()) > _MOSTLY * filled:
+            complete.append(judge_columns)
     return complete
 
 
@@ -83,8 +83,8 @@ def probabilities_of_verdicts(column: SourceColumn, verdicts: SourceColumn, clas
         return None
     pairs = list(zip(shares, scores, strict=True))
     by_class: dict[float | str, list[float | None]] = {
-        named: [None if share is None or score not in classes else share if score == named else 1 - share for share, score in pairs]
-        for named in classes
+        verdict: [None if share is None or score not in classes else share if score == verdict else 1 - share for share, score in pairs]
+        for verdict in classes
     }
     return ProbabilityColumns("", (column.name,), by_class)
 
@@ -95,6 +95,6 @@ def _are_shares(column: SourceColumn) -> bool:
 
 def _read_shares(columns: Sequence[SourceColumn]) -> list[list[float | None]]:
     """Return shares of 1; those that go beyond 1 in any column are percentages."""
-    whole = _PERCENT if max(column.numbers[-1] for column in columns) > 1 else 1.0
+    unit = _PERCENT if max(column.numbers[-1] for column in columns) > 1 else 1.0
     cells = [[None if cell is None else cell_score(cell) for cell in column.cells] for column in columns]
-    return [[value / whole if isinstance(value, float) else None for value in of_column] for of_column in cells]
+    return [[value / unit if isinstance(value, float) else None for value in of_column] for of_column in cells]

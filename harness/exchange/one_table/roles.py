@@ -138,8 +138,8 @@ class RoleFinder:
         if options.metric in self.columns:
             self.roles[options.metric] = "metric"
         free = [column for name, column in self.columns.items() if self.roles.get(name) in (None, "judge") and column.filled]
-        found = find_probability_columns(free, list(self.columns.values()))
-        self.probabilities = [columns for columns in found if side_of(columns.judge) != "human"]
+        probability_columns = find_probability_columns(free, list(self.columns.values()))
+        self.probabilities = [columns for columns in probability_columns if side_of(columns.judge) != "human"]
         self.roles |= dict.fromkeys((name for columns in self.probabilities for name in columns.columns), "probability")
         self.options = replace(options, judge=tuple(name for name in options.judge if self.roles[name] == "judge"))
 
@@ -653,22 +653,22 @@ class RoleFinder:
     def _ask_about_aggregates(self, sides: dict[str, Side]) -> None:
         """Ask whether a column beside one person's is a second person, where its name says that it is made of several people's scores."""
         people = [name for name, side in sides.items() if side == "human"]
-        made = [name for name in _list_aggregates(people) if name not in self.options.human]
+        aggregates = [name for name in _list_aggregates(people) if name not in self.options.human]
         of_metric = {name: _strip_side(name) for name in people}
-        if len(made) == len(people) > 1:
-            left_out = " ".join(f"--drop '{name}'" for name in made if name != made[-1])
+        if len(aggregates) == len(people) > 1:
+            left_out = " ".join(f"--drop '{name}'" for name in aggregates if name != aggregates[-1])
             raise UsageError(
-                f"{quoted(made)} seem to be made of several people's scores, and no column has one person's: they are not several people; "
-                f"keep one of them, as in {left_out}, or pass --human '{','.join(made)}' if each is one person's"
+                f"{quoted(aggregates)} seem to be made of several people's scores, and no column has one person's: they are not several "
+                f"people; keep one of them, as in {left_out}, or pass --human '{','.join(aggregates)}' if each is one person's"
             )
-        for name in made:
-            others = [other for other in people if other not in made and of_metric[other] in (of_metric[name], "")]
-            if len(others) != 1:
+        for name in aggregates:
+            persons = [other for other in people if other not in aggregates and of_metric[other] in (of_metric[name], "")]
+            if len(persons) != 1:
                 continue
             if self.ask is None:
                 raise UsageError(
-                    f"'{name}' seems to be made of several people's scores, and '{others[0]}' is one person's, so they cannot count as two "
-                    f"people: pass --drop '{name}' or --drop '{others[0]}', or --human '{name}' if one person gave these scores"
+                    f"'{name}' seems to be made of several people's scores, and '{persons[0]}' is one person's, so they cannot count as "
+                    f"two people: pass --drop '{name}' or --drop '{persons[0]}', or --human '{name}' if one person gave these scores"
                 )
             if self.ask(name) != "human":
                 del sides[name]

@@ -194,14 +194,14 @@ class _Suggestion:
             sides = [list(dict.fromkeys(side)) for side in zip(*halves, strict=True)]
             if len(halves) < len(names) or not all(1 < len(side) < len(names) for side in sides):
                 continue
-            asked = [any(metrics & {*name_parts(half)} for half in side) for side in sides]
+            names_metric = [any(metrics & {*name_parts(half)} for half in side) for side in sides]
             numbered = [are_places(side) for side in sides]
-            if asked[0] == asked[1] and len(names) < len(sides[0]) * len(sides[1]):
+            if names_metric[0] == names_metric[1] and len(names) < len(sides[0]) * len(sides[1]):
                 continue
-            of_people = (1 if asked[0] else 0) if asked[0] != asked[1] else (0 if numbered[0] else 1)
+            of_people = (1 if names_metric[0] else 0) if names_metric[0] != names_metric[1] else (0 if numbered[0] else 1)
             words = column_words()
             no_people = words.facts | words.gold | words.totals | words.metadata
-            says_who = asked[0] != asked[1] or numbered[0] != numbered[1]
+            says_who = names_metric[0] != names_metric[1] or numbered[0] != numbered[1]
             if self.given.metric is not None or not says_who or any(no_people & {*name_parts(half)} for half in sides[of_people]):
                 self.unclear_pairs = f"{quoted(sides[0])} with {quoted(sides[1])}"
                 return ()
@@ -224,8 +224,8 @@ class _Suggestion:
         scores = {score for name in people for score in self.columns[name].scores}
         numbers = sorted(score for score in scores if isinstance(score, float))
         aside = {name: column for name in unexplained if (column := self.columns[name]).may_be_scores and name not in facts}
-        while beside := [name for name in aside if any(abs(order.index(name) - order.index(other)) == 1 for other in people)]:
-            for name in beside:
+        while adjacent := [name for name in aside if any(abs(order.index(name) - order.index(other)) == 1 for other in people)]:
+            for name in adjacent:
                 column = aside.pop(name)
                 of_scale = set(column.scores) <= scores and (len(column.counts) == 1 or self._is_sorted_by(column))
                 in_steps = (

@@ -326,12 +326,12 @@ def languages_apart(table: TextTable) -> list[TextTable]:
     languages = [number for number, heading in enumerate(table.headings) if heading.name.startswith(LANGUAGE_COLUMN)]
     if len(languages) <= len(table.rows):
         return [table]
-    others = [number for number in range(len(table.headings)) if number not in languages]
+    other_columns = [number for number in range(len(table.headings)) if number not in languages]
     first = replace(
         table,
-        headings=tuple(table.headings[number] for number in others),
-        rows=tuple(tuple(row[number] for number in others) for row in table.rows),
-        sort_keys=tuple(tuple(keys[number] for number in others) for keys in table.sort_keys),
+        headings=tuple(table.headings[number] for number in other_columns),
+        rows=tuple(tuple(row[number] for number in other_columns) for row in table.rows),
+        sort_keys=tuple(tuple(keys[number] for number in other_columns) for keys in table.sort_keys),
     )
     judges = (Heading(row[0], row[0], number=True) for row in table.rows)
     second = TextTable(
