@@ -270,8 +270,8 @@ CHANGES = {
                 "    elif cell.one_class:\n": "    elif cell.leniency < -0.2:\n        decision = STRICT\n    elif cell.one_class:\n",
             },
             "decide/verdicts.py": {
-                "        interval=cell.texts.interval,\n        aggregate": "        leniency=cell.level.leniency.mean,\n"
-                "        interval=cell.texts.interval,\n        aggregate",
+                "            interval=cell.texts.interval,\n            aggregate": "            leniency=cell.level.leniency.mean,\n"
+                "            interval=cell.texts.interval,\n            aggregate",
             },
             "decide/sentences.py": {
                 "    ONE_CLASS,\n    UNREAD,\n": "    ONE_CLASS,\n    STRICT,\n    UNREAD,\n",
