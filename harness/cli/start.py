@@ -103,7 +103,7 @@ def _read_table_options(mapping: LabelMapping, arguments: Start) -> TableOptions
         scale=arguments.columns.scale,
         recode=arguments.recode,
         sampling=mapping.sampling,
-        source=mapping.source if mapping.source in ("native", "constructed") else "people",
+        source=mapping.source if mapping.source in ("people", "constructed") else "native",
     )
 
 

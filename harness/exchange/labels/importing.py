@@ -145,7 +145,7 @@ class _LabelImport:
         self.labels: list[dict[str, Any]] = []
         self.refused: list[RefusedRow] = []
         self.blank = self.dropped = 0
-        self.label_source = (target.about.source if target.about else mapping.source) or "people"
+        self.label_source = (target.about.source if target.about else mapping.source) or "native"
         earlier = target.second_ratings if options.second_round else target.labels
         self.seen = {(row["item_id"], row["annotator_id"], row["metric"]): (location, row["score"]) for location, row in earlier}
         self.names: set[str] = set()  # metric names of the source, and their new names
