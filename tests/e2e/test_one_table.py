@@ -998,6 +998,15 @@ def test_numbers_that_were_made_of_the_same_scores_are_not_several_people(cli: A
     assert done.code == 0 and "120 labels by 1 annotator on 2 metrics imported" in done.err + done.out
 
 
+@pytest.mark.parametrize("metrics", [("fluency", "tone"), ("fluency", "tone", "logic")])
+def test_means_of_several_questions_are_metrics_where_the_judge_has_them_too(cli: Any, metrics: Sequence[str]) -> None:
+    sides = {"human": said, "llm": agreeing}
+    columns = {f"{side}_mean_{metric}": give for side, give in sides.items() for metric in metrics}
+    rows: Rows = [{"text": text(EN, k), **{name: give(k, (1.5, 2.5, 3)) for name, give in columns.items()}} for k in range(60)]
+    verdicts = read(cli, write("t.csv", rows))["verdicts"]
+    assert {verdict["metric"] for verdict in verdicts} == {f"mean_{metric}" for metric in metrics}
+
+
 def test_a_score_above_people_is_not_called_generous(cli: Any) -> None:
     rows: Rows = [{"text": text(EN, k), "human_errors": k % 3, "llm_errors": k % 3 + (k % 2)} for k in range(60)]
     answer = cli("compare", write("t.csv", rows)).out

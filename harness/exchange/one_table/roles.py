@@ -643,6 +643,8 @@ class RoleFinder:
         """Set aside what was made of the scores of several people: a gold label, a median."""
         people = [name for name, side in sides.items() if side == "human" and name not in self.options.human]
         aggregates = _list_aggregates(people)
+        if len(aggregates) == len(people):  # then they were made of scores that are not here
+            aggregates = []
         for name in people:
             other_people = [self.columns[other] for other in people if other != name]
             if len(other_people) >= 2 and (name in aggregates or _is_median(self.columns[name], other_people)):
@@ -655,7 +657,9 @@ class RoleFinder:
         people = [name for name, side in sides.items() if side == "human"]
         aggregates = [name for name in _list_aggregates(people) if name not in self.options.human]
         of_metric = {name: _strip_side(name) for name in people}
-        if len(aggregates) == len(people) > 1:
+        of_judges = {_strip_side(name) for name, side in sides.items() if side == "judge"}
+        are_metrics = len({*of_metric.values()}) == len(people) and of_judges.issuperset(of_metric.values())
+        if len(aggregates) == len(people) > 1 and not are_metrics:
             left_out = " ".join(f"--drop '{name}'" for name in aggregates if name != aggregates[-1])
             raise UsageError(
                 f"{quoted(aggregates)} seem to be made of several people's scores, and no column has one person's: they are not several "
