@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from harness.boards.examined_submission import ScoredSubmission
+from harness.boards.recorded import PROVIDER
 from harness.content import Board
 from harness.correction.options import ProbabilityOptions
 from harness.correction.probabilities import CellProbabilities, probabilities_of_table
@@ -39,10 +40,6 @@ class Spending(msgspec.Struct, frozen=True):
     prices: str | None  # the date of the prices; `always` for a judge that costs nothing
 
 
-RECORDED = "recorded/"
-"""What the names of judges begin with whose scores were recorded elsewhere."""
-
-
 class Contender(msgspec.Struct, frozen=True):
     """One judge of a board: what its card says, and what it costs, by language. `id` differs for judges with the same name."""
 
@@ -62,9 +59,14 @@ class Contender(msgspec.Struct, frozen=True):
     part: str = ""  # what it covers of the board, in words; empty for all of it
 
     @property
+    def short_name(self) -> str:
+        """The name, of a recorded judge that of the model."""
+        return self.name.removeprefix(f"{PROVIDER}/")
+
+    @property
     def display_name(self) -> str:
-        """The name that tables show: the title, else the name, of a recorded judge that of the model."""
-        name = self.title or self.name.removeprefix(RECORDED)
+        """The name that tables show: the title, else the short name."""
+        name = self.title or self.short_name
         return f"{name} (a part: {self.part})" if self.part else name
 
     @property

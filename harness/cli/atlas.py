@@ -11,14 +11,13 @@ from pathlib import Path
 import msgspec
 
 from harness.cli.commands.find_out import ShowAtlas
-from harness.cli.output import columns, fitting, hanging, in_lines, known_width, print_signed, step_lines
-from harness.cli.streams import print_json
+from harness.cli.output import columns, fitting, hanging, in_lines, print_signed, step_lines
+from harness.cli.streams import known_width, print_json
 from harness.errors import UsageError
 from harness.judge_atlas.atlas import CORRECTED, FILE, USE, Atlas, AtlasRow, answers_by_quality, read_atlas, select, tag_of
-from harness.reports.answer.parts import SIGNS, STYLES
+from harness.reports.answer.parts import STYLES
 from harness.reports.atlas_answer import (
     ATLAS_SIGNS,
-    NO_LONGER_SERVED,
     AtlasAnswer,
     atlas_matrix,
     evidence,
@@ -97,14 +96,9 @@ def _describe_one(atlas: Atlas, rows: Sequence[AtlasRow], atlas_answer: AtlasAns
         yield from step_lines(f"{'Or' if number else 'Next'}: {step.text}", step.command, width)
     if rows:
         head = _TABLE if len({row.language for row in rows}) > 1 else _TABLE[1:]
-        lines = (
-            {
-                **line,
-                "verdict": (ATLAS_SIGNS["gone"] if line["because"] == NO_LONGER_SERVED else SIGNS[STYLES.get(line["verdict"], "open")])
-                + f" {line['verdict']}",
-            }
-            for line in evidence(atlas, rows, today)
-        )
+        gone = gone_judges(atlas, today)
+        signs = (ATLAS_SIGNS["gone" if row.verdict == USE and row.judge in gone else STYLES.get(row.verdict, "open")] for row in rows)
+        lines = [{**line, "verdict": f"{sign} {line['verdict']}"} for sign, line in zip(signs, evidence(atlas, rows, today), strict=True)]
         table = [head, *([line[name] for name in head] for line in lines)]
         fitting_table, absent = fitting(table, _FIRST, "judge", width)
         yield from ("", *columns(fitting_table), "")

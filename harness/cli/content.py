@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.commands.content_and_installation import CheckContent, Doctor, ListContent, Models, NewContent
-from harness.cli.output import fitting, in_lines, known_width, print_columns
-from harness.cli.streams import print_json
+from harness.cli.output import fitting, in_lines, print_columns
+from harness.cli.streams import known_width, print_json
 from harness.content.library import Library, bundled_root, checkout_around, is_checkout
 from harness.content.tags import autonym, english_name
 from harness.errors import UsageError

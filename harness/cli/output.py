@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from harness.cli.streams import print_json, print_message
 from harness.errors import JUDGE
@@ -259,15 +257,6 @@ def columns(rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[st
         return blanks + text if column in numbers else text + blanks
 
     return [(" " * _GAP).join(padded(column, text) for column, text in enumerate(row)).rstrip() for row in safe]
-
-
-def known_width(stream: TextIO | None = None) -> int | None:
-    """Characters in a line of the terminal, or in COLUMNS; None for a pipe without it, whose lines are never broken.
-
-    `stream` is where the lines go: standard output, if it is not named.
-    """
-    has_width = (stream or sys.stdout).isatty() or os.environ.get("COLUMNS", "").isdigit()
-    return shutil.get_terminal_size().columns if has_width else None
 
 
 def in_lines(text: str, width: int | None) -> Iterator[str]:

@@ -19,6 +19,8 @@ from typing import Any, TextIO, cast
 from harness.errors import OutputError
 from harness.text import INKLESS, terminal_safe, without_log_commands
 
+_WIDEST = 2  # places in a line that a character takes
+
 
 @contextmanager
 def checked_output() -> Iterator[None]:
@@ -54,20 +56,32 @@ def checked_output() -> Iterator[None]:
         sys.stdout = original
 
 
+def known_width(stream: TextIO | None = None) -> int | None:
+    """Return the characters in a line of the terminal, or in COLUMNS; None for a pipe without it, whose lines are never broken.
+
+    `stream` is where the lines go: standard output, if it is not named.
+    """
+    has_width = (stream or sys.stdout).isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return shutil.get_terminal_size().columns if has_width else None
+
+
 def print_message(text: str) -> None:
     """Print to standard error. Where the width is known, a long line goes on below, further in; a quoted command is never broken."""
-    has_width = sys.stderr.isatty() or os.environ.get("COLUMNS", "").isdigit()
-    width = shutil.get_terminal_size().columns if has_width else sys.maxsize
-    lines = terminal_safe(text).split("\n")
+    width, lines = known_width(sys.stderr), terminal_safe(text).split("\n")
+    if width is None or max(map(len, lines)) * _WIDEST <= width:
+        print("\n".join(lines), file=sys.stderr)
+        return
+    from rich.cells import cell_len  # late: most messages are short
+
     further_in = min((len(line) - len(line.lstrip()) for line in lines if line[:1] == " "), default=2)
     for line in lines:
-        if len(line) <= width:
+        if cell_len(line) <= width:
             print(line, file=sys.stderr)
             continue
         indent = " " * max(len(line) - len(line.lstrip()), further_in)
         output_line = line[: len(line) - len(line.lstrip())]
         for word in re.findall(r"'harness [^'\n]*'\S*|\S+(?: %\S*)?", line):
-            if output_line.strip() not in ("", "harness:") and len(output_line) + 1 + len(word) > width:
+            if output_line.strip() not in ("", "harness:") and cell_len(f"{output_line} {word}") > width:
                 print(output_line, file=sys.stderr)
                 output_line = indent
             output_line += f" {word}" if output_line.strip() else word

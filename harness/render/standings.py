@@ -12,7 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from harness.boards.probes import Finding
-from harness.boards.standings import RECORDED, Contender, Standings
+from harness.boards.standings import Contender, Standings
 from harness.content.tags import both_names, english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
@@ -215,11 +215,7 @@ def _ranking_row(standings: Standings, ranking: Ranking, ranked: RankedJudge, ju
 def name_of(judge: Contender) -> str:
     """Return what a row is called: the title, followed by the name where both say something."""
     number = judge.id.removeprefix(judge.name)
-    name = (
-        f"{judge.title} ({judge.name}{number})"
-        if judge.title and judge.title != judge.name
-        else f"{judge.name.removeprefix(RECORDED)}{number}"
-    )
+    name = f"{judge.title} ({judge.name}{number})" if judge.title and judge.title != judge.name else f"{judge.short_name}{number}"
     return f"{name}, a part: {judge.part}" if judge.part else name
 
 

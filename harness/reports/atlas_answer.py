@@ -325,10 +325,6 @@ def independent(row: AtlasRow) -> str:
     return f"{min(row.effective_groups or row.groups, row.groups):,.0f}"
 
 
-NO_LONGER_SERVED = "no longer served"
-"""What stands beside a use of a judge whose provider has ended it."""
-
-
 def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> list[dict[str, str]]:
     """Return a line of text for each row, by column; the columns stand in the order in which pages show them."""
     gone = gone_judges(atlas, today)
@@ -341,7 +337,7 @@ def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> li
             "verdict": (row.verdict if STYLES.get(row.verdict) else "unknown") + (" (bar)" if row.basis == "bar" else ""),
             "because": reason_words(row, lambda share: str(whole_points(share)))
             if row.verdict == AGAINST
-            else (NO_LONGER_SERVED if row.judge in gone else "")
+            else ("no longer served" if row.judge in gone else "")
             if STYLES.get(row.verdict)
             else cause_words(row),
             "judge agrees": percent(row.agreement),

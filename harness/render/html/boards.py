@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.boards.probes import Finding
+from harness.boards.recorded import RECORDED
 from harness.boards.standings import Standings
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
@@ -209,7 +210,7 @@ def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], other_pag
     empty = [row for row, (standings, _) in zip(rows, boards, strict=True) if not competitors(standings)]
     languages = {tag for standings, _ in boards for tag in standings.languages}
     judges = sum(len(competitors(standings)) for standings, _ in boards)
-    recorded = sum(judge.status == "recorded" for standings, _ in boards for judge in competitors(standings))
+    recorded = sum(judge.status == RECORDED for standings, _ in boards for judge in competitors(standings))
     body = render("boards.html", groups=groups, empty=empty, languages=len(languages), judges=judges, recorded=recorded, boards=len(filled))
     pages = {INDEX: shell("Leaderboards", body, scripts=SCRIPTS, site=frame)}
     for standings, findings in boards:
