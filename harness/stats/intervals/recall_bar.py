@@ -72,7 +72,11 @@ class ShareFound(NamedTuple):
 
 def smallest_level(excess: Callable[[float], float]) -> float:
     """Return the smallest level at which a limit passes: where `excess`, which rises with the level, becomes 0; 1 where it is below 0 at
-    one half. Found by false position with Illinois steps: scipy.optimize takes longer to import than a table to compare.
+    one half. It is sought by false position, whose end that stays counts half (the Illinois rule): to import scipy.optimize takes about as
+    long as to compare a small table.
+
+    >>> round(smallest_level(lambda level: level - 0.02), 9), smallest_level(lambda level: -1.0), smallest_level(lambda level: 1.0)
+    (0.02, 1.0, 1e-12)
     """
     low, high = math.log(_SMALLEST), math.log(0.5)  # levels differ by orders of magnitude
     below, above = excess(_SMALLEST), excess(0.5)
