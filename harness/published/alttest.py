@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables, judgment, label
+from harness.published.raw import RawFiles, Tables, judgment, label
 
 TASKS = {
     "mtbench": "pairwise_preference",
@@ -23,7 +23,11 @@ def convert(raw: RawFiles) -> Tables:
     """Return items by their released id, labels and judgments in file order. The ids of wax hold a text: their hashes stand for them."""
     tasks = [name for name in TASKS if raw.has(_file(name, "human")) and raw.has(_file(name, "llm"))]
     return {
-        "items": (item for name in tasks for item in _items(raw, name)),
+        "items": (
+            {"item_id": _item_id(name, key), "language": "en", "task": TASKS[name], "dataset": name}
+            for name in tasks
+            for key in sorted({key for scores in raw.json(_file(name, "llm")).values() for key in scores})
+        ),
         "labels": (
             label(item, f"{name}:{who}", metric, score) for name in tasks for who, item, metric, score in _scores(raw, name, "human")
         ),
@@ -35,11 +39,6 @@ def convert(raw: RawFiles) -> Tables:
 
 def _file(name: str, who: str) -> str:
     return f"data/{name}/{who}_annotations.json"
-
-
-def _items(raw: RawFiles, name: str) -> Iterator[Row]:
-    for key in sorted({key for scores in raw.json(_file(name, "llm")).values() for key in scores}):
-        yield {"item_id": _item_id(name, key), "language": "en", "task": TASKS[name], "dataset": name}
 
 
 def _scores(raw: RawFiles, name: str, who: str) -> Iterator[tuple[str, str, str, Any]]:

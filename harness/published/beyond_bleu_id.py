@@ -34,7 +34,19 @@ def convert(raw: RawFiles) -> Tables:
     rated = list(_rated(raw))
     translations = list(dict.fromkeys(translation for translation, _, _ in rated))
     return {
-        "items": (_item(translation) for translation in translations),
+        "items": (
+            {
+                "item_id": translation.item_id,
+                "language": "id",
+                "task": "translation",
+                "source_id": f"s{translation.segment:03d}",
+                "system": translation.system,
+                "source_language": "en",
+                "source": translation.source,
+                "output": translation.output,
+            }
+            for translation in translations
+        ),
         "labels": (
             label(translation.item_id, evaluator, metric, int(score))
             for translation, metric, scores in rated
@@ -57,19 +69,6 @@ def _rated(raw: RawFiles) -> Iterator[tuple[Translation, str, list[str]]]:
         segment = segments.setdefault(row["prompt_text"], len(segments) + 1)
         translation = Translation(row["llm_name"], segment, nfc(row["prompt_text"].strip()), nfc(row["llm_answer"].strip()))
         yield translation, row["metric"].lower(), [row[evaluator] for evaluator in EVALUATORS]
-
-
-def _item(translation: Translation) -> Row:
-    return {
-        "item_id": translation.item_id,
-        "language": "id",
-        "task": "translation",
-        "source_id": f"s{translation.segment:03d}",
-        "system": translation.system,
-        "source_language": "en",
-        "source": translation.source,
-        "output": translation.output,
-    }
 
 
 def _judgments(raw: RawFiles, translations: list[Translation]) -> Iterator[Row]:

@@ -38,48 +38,25 @@ class Translation(NamedTuple):
 
 def convert(raw: RawFiles) -> Tables:
     """Return items in the order in which they first appear. The release has no score: it is the sum of our weights of the errors."""
-    return {"items": _items(raw), "labels": _labels(raw)}
-
-
-def _files(raw: RawFiles, pair: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    for path in sorted(raw.paths(f"{FOLDER}/{pair}/*.json")):
-        yield path.rpartition("/")[2].removesuffix(".json"), raw.json(path)
-
-
-def _translations(raw: RawFiles, pair: str) -> Iterator[Translation]:
-    """Yield the rows of a pair without segments that a linguist has twice in a file: their text was filled in from another segment."""
-    for system, rows in _files(raw, pair):
-        seen = Counter((row["DOC_ID"], row["source"], row["Annotator_ID"]) for row in rows)
-        repeated = {(document, source) for (document, source, _), count in seen.items() if count > 1}
-        for row in rows:
-            if (row["DOC_ID"], row["source"]) not in repeated:
-                yield Translation(LANGUAGES[pair], system, row)
-
-
-def _items(raw: RawFiles) -> Iterator[Row]:
-    for pair in LANGUAGES:
-        first: dict[str, Translation] = {}
-        for translation in _translations(raw, pair):
-            first.setdefault(translation.item_id, translation)
-        for item_id, translation in first.items():
-            yield {
-                "item_id": item_id,
-                "language": translation.tag,
+    items: dict[str, Row] = {}
+    labels: list[Row] = []
+    for pair, tag in LANGUAGES.items():
+        files = {path.rpartition("/")[2].removesuffix(".json"): raw.json(path) for path in sorted(raw.paths(f"{FOLDER}/{pair}/*.json"))}
+        people = numbered(sorted(row["Annotator_ID"] for rows in files.values() for row in rows), f"{tag}-l")
+        for translation in _translations(tag, files):
+            content = translation.content
+            item = {
+                "item_id": translation.item_id,
+                "language": tag,
                 "task": "translation",
                 "doc_id": translation.doc_id,
                 "segment": translation.segment,
                 "system": translation.system,
                 "source_language": "en",
-                "source": nfc(translation.content["source"]),
-                "output": nfc(translation.content["target"]),
+                "source": nfc(content["source"]),
+                "output": nfc(content["target"]),
             }
-
-
-def _labels(raw: RawFiles) -> Iterator[Row]:
-    for pair, tag in LANGUAGES.items():
-        people = numbered(sorted(row["Annotator_ID"] for _, rows in _files(raw, pair) for row in rows), f"{tag}-l")
-        for translation in _translations(raw, pair):
-            content = translation.content
+            items.setdefault(translation.item_id, item)
             penalties = []
             for error in content["target_errors"]:
                 severity = error["severity"].lower()
@@ -87,23 +64,30 @@ def _labels(raw: RawFiles) -> Iterator[Row]:
                 penalties.append(mqm_penalty(severity, punctuation=is_punctuation))
             score = rounded(-sum(penalties), DIGITS)
             spans = [_span(error, content["target"]) for error in content["target_errors"]]
-            yield label(translation.item_id, people[content["Annotator_ID"]], "mqm", score, spans=spans)
+            labels.append(label(translation.item_id, people[content["Annotator_ID"]], "mqm", score, spans=spans))
+    return {"items": items.values(), "labels": labels}
+
+
+def _translations(tag: str, files: dict[str, list[dict[str, Any]]]) -> Iterator[Translation]:
+    """Yield the rows of a language without segments that a linguist has twice in a file: their text was filled in from another segment."""
+    for system, rows in files.items():
+        seen = Counter((row["DOC_ID"], row["source"], row["Annotator_ID"]) for row in rows)
+        repeated = {(document, source) for (document, source, _), count in seen.items() if count > 1}
+        for row in rows:
+            if (row["DOC_ID"], row["source"]) not in repeated:
+                yield Translation(tag, system, row)
 
 
 def _span(error: dict[str, Any], text: str) -> Row:
     kind = "/".join(part for part in (error["error_category"], error["error_subcategory"]) if part)
     span = {"severity": error["severity"].lower(), "type": kind}
     term = error["term"].strip()
-    start = _start(error, term, text)
-    if start is None:
+    # A term stands at its released place, or else where it occurs if it occurs once.
+    piece = text[error["startIndex"] : error["endIndex"] + 1]
+    if piece.strip() == term:
+        start = int(error["startIndex"]) + len(piece) - len(piece.lstrip())
+    elif term and text.count(term) == 1:
+        start = text.find(term)
+    else:
         return {**span, "text": nfc(error["term"]), "unplaced": True}
     return {**span, "start": nfc_place(text, start), "end": nfc_place(text, start + len(term))}
-
-
-def _start(error: dict[str, Any], term: str, text: str) -> int | None:
-    """Return where a term stands: at its released place, or else where it occurs if it occurs once."""
-    start, end = error["startIndex"], error["endIndex"] + 1
-    piece = text[start:end]
-    if piece.strip() == term:
-        return int(start) + len(piece) - len(piece.lstrip())
-    return text.find(term) if term and text.count(term) == 1 else None

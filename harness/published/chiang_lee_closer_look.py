@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from harness.published.raw import RawFiles, Row, Tables, label, whole
@@ -34,20 +33,24 @@ def convert(raw: RawFiles) -> Tables:
         about = {"language": "en", "task": "dialogue_response", "doc_group": f"doc{dialogue:02d}", "system": response["system_id"]}
         items.append({"item_id": item, **about})
         labels += [label(item, "mean-of-annotators", metric, score) for metric, score in response["scores"].items()]
-    return {"items": items, "labels": labels, "judgments": _judgments(raw, ids)}
+    judgments = (
+        {
+            "item_id": ids[_key(response)],
+            "judge": "gpt-3.5-turbo-0613",
+            "variant": variant,
+            "metric": metric,
+            "scores": [score_of(answer) for answer in response["all_responses"]],
+        }
+        for short, metric in METRICS.items()
+        for name, variant in VARIANTS.items()
+        if raw.has(path := f"results/topical_chat/gpt3.5_{short}_{name}.json")
+        for response in raw.json(path)
+    )
+    return {"items": items, "labels": labels, "judgments": judgments}
 
 
 def _key(response: dict[str, Any]) -> tuple[str, str, str]:
     return response["source"], response["system_id"], response["system_output"]
-
-
-def _judgments(raw: RawFiles, ids: dict[tuple[str, str, str], str]) -> Iterator[Row]:
-    for short, metric in METRICS.items():
-        for name, variant in VARIANTS.items():
-            path = f"results/topical_chat/gpt3.5_{short}_{name}.json"
-            for response in raw.json(path) if raw.has(path) else []:
-                row = {"item_id": ids[_key(response)], "judge": "gpt-3.5-turbo-0613", "variant": variant, "metric": metric}
-                yield {**row, "scores": [score_of(answer) for answer in response["all_responses"]]}
 
 
 def score_of(answer: str) -> int | float | None:

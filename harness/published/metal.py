@@ -7,6 +7,7 @@ an error that says so.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,11 +73,22 @@ def convert(raw: RawFiles) -> Tables:
     # Good summaries must not have lower scores than bad ones: if they had, the highest class would not be the best one.
     kinds = {instance.key: instance.content["Type"] for instance in instances}
     for metric in CLASSES:
-        good, bad = (_mean([row["score"] for row in labels if row["metric"] == metric and kinds[row["item_id"]] == kind]) for kind in TYPES)
+        scores = {kind: [row["score"] for row in labels if row["metric"] == metric and kinds[row["item_id"]] == kind] for kind in TYPES}
+        good, bad = (sum(scores[kind]) / len(scores[kind]) if scores[kind] else math.nan for kind in TYPES)
         if good < bad:
             raise _differs(f"{metric}: good summaries score {good:.3f} on average, bad ones {bad:.3f}", "the highest score as the best one")
     return {
-        "items": map(_item, instances),
+        "items": (
+            {
+                "item_id": instance.key,
+                "language": instance.tag,
+                "task": "summarize",
+                "group": str(instance.content["XLSum_ID"]),
+                "system": f"gpt-4/{instance.content['Type'].lower()}",
+                "output": instance.content["Generated_Summary"],
+            }
+            for instance in instances
+        ),
         "labels": labels,
         "judgments": (judgment for instance in instances for judgment in _judgments(instance)),
     }
@@ -114,22 +126,6 @@ def _check_metrics(key: str, part: str, scores: dict[str, dict[str, Any]], who: 
             raise _differs(
                 f"{metric} in {part} of summary {key} has scores of {', '.join(sorted(metric_scores)) or 'nobody'}", ", ".join(who)
             )
-
-
-def _mean(scores: list[float]) -> float:
-    return sum(scores) / len(scores) if scores else float("nan")
-
-
-def _item(instance: Instance) -> Row:
-    content = instance.content
-    return {
-        "item_id": instance.key,
-        "language": instance.tag,
-        "task": "summarize",
-        "group": str(content["XLSum_ID"]),
-        "system": f"gpt-4/{content['Type'].lower()}",
-        "output": content["Generated_Summary"],
-    }
 
 
 def _labels(instance: Instance) -> Iterator[Row]:

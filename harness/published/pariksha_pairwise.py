@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from harness.published.pariksha import JUDGE, LANGUAGES, item_id
 from harness.published.raw import RawFiles, Row, Tables
@@ -14,30 +13,24 @@ JUDGES_ANSWERS = {"A": "A", "B": "B", "C": "tie"}
 
 def convert(raw: RawFiles) -> Tables:
     """Most pairs have labels and judgments but no item: their rows name the language."""
-    pairs = {pair["pairing_id"]: _item(pair, tag) for tag, pair in _pairs(raw)}
-    return {"items": pairs.values(), "labels": _labels(raw), "judgments": _judgments(raw, set(pairs))}
-
-
-def _pairs(raw: RawFiles) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, tag in LANGUAGES.items():
-        for path in sorted(raw.paths(f"pairings/round1/new_karya_eval/{name}/{name}_pairings_*.json")):
-            for pair in raw.json(path):
-                yield tag, pair
-
-
-def _item(pair: dict[str, Any], tag: str) -> Row:
-    return {
-        "item_id": pair["pairing_id"],
-        "language": tag,
-        "task": "pairwise_preference",
-        "prompt_id": pair["prompt_id"],
-        "prompt": pair["prompt"],
-        "system_a": pair["model1"],
-        "system_b": pair["model2"],
-        "output_a_item": item_id(pair["prompt_id"], pair["model1"]),
-        "output_b_item": item_id(pair["prompt_id"], pair["model2"]),
-        **({"duplicate_of": pair["duplicate_id"]} if pair["duplicate_id"] is not None else {}),
+    pairs = {
+        pair["pairing_id"]: {
+            "item_id": pair["pairing_id"],
+            "language": tag,
+            "task": "pairwise_preference",
+            "prompt_id": pair["prompt_id"],
+            "prompt": pair["prompt"],
+            "system_a": pair["model1"],
+            "system_b": pair["model2"],
+            "output_a_item": item_id(pair["prompt_id"], pair["model1"]),
+            "output_b_item": item_id(pair["prompt_id"], pair["model2"]),
+            **({"duplicate_of": pair["duplicate_id"]} if pair["duplicate_id"] is not None else {}),
+        }
+        for name, tag in LANGUAGES.items()
+        for path in sorted(raw.paths(f"pairings/round1/new_karya_eval/{name}/{name}_pairings_*.json"))
+        for pair in raw.json(path)
     }
+    return {"items": pairs.values(), "labels": _labels(raw), "judgments": _judgments(raw, set(pairs))}
 
 
 def _labels(raw: RawFiles) -> Iterator[Row]:

@@ -44,21 +44,18 @@ def convert(raw: RawFiles) -> Tables:
         for file, judge, variant in RECORDED
         if raw.has(JUDGED.format(file), JUDGES)
     }
-    rated = {tag: _rated(raw, name) for tag, name in LANGUAGES.items()}
-    wanted = {_judged_row(row) for rows in judged.values() for row in rows}
+    rated: dict[str, dict[str, list[RawRow]]] = {}  # language -> system, sorted as text -> rows
+    for tag, name in LANGUAGES.items():
+        paths = {path.split("/")[1]: path for path in raw.paths(RATED.format("*", name), PEOPLE)}
+        rated[tag] = {system: raw.table(paths[system], PEOPLE, delimiter="\t") for system in sorted(paths)}
+    # Language, system and number of the rows that were judged. Some files put the language behind the number of a row's `id`.
+    wanted = {
+        (row["lang"], row["id"].removesuffix(f"_{row['lang']}").removesuffix(f"_{row['index']}"), row["index"])
+        for rows in judged.values()
+        for row in rows
+    }
     items = {pair: item for tag, systems in rated.items() if NUMBERING in systems for pair, item in _items(tag, systems, wanted).items()}
     return {"items": items.values(), "labels": _labels(rated, items), "judgments": _judgments(judged, items)}
-
-
-def _rated(raw: RawFiles, language: str) -> dict[str, list[RawRow]]:
-    """Return the rows of a language's file by system, sorted by system as text."""
-    systems = {path.split("/")[1]: path for path in raw.paths(RATED.format("*", language), PEOPLE)}
-    return {system: raw.table(systems[system], PEOPLE, delimiter="\t") for system in sorted(systems)}
-
-
-def _judged_row(row: RawRow) -> tuple[str, str, str]:
-    """Return language, system and number of a row that was judged. Some files put the language behind the number of a row's `id`."""
-    return row["lang"], row["id"].removesuffix(f"_{row['lang']}").removesuffix(f"_{row['index']}"), row["index"]
 
 
 def _pair(row: RawRow) -> Pair:

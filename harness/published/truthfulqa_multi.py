@@ -18,7 +18,21 @@ FOLDER = "judge/manual_review"
 def convert(raw: RawFiles) -> Tables:
     """Return one item an answer. The texts of the second annotator's sheets differ slightly: those of the main sheets count."""
     return {
-        "items": (_item(tag, row) for tag in LANGUAGES for path in ("evaluated", "evaluated/no_instruct") for row in _rows(raw, path, tag)),
+        "items": (
+            {
+                "item_id": f"{tag}-{answer_id}",
+                "language": tag,
+                "task": "truthful_question_answering",
+                "prompt": question,
+                "correct_answers": correct.splitlines(),
+                "incorrect_answers": incorrect.splitlines(),
+                "output": answer,
+                "system": answer_id.partition("__")[2],
+            }
+            for tag in LANGUAGES
+            for path in ("evaluated", "evaluated/no_instruct")
+            for answer_id, question, correct, incorrect, answer, *_ in _rows(raw, path, tag)
+        ),
         "labels": (label for tag in LANGUAGES for label in _labels(raw, tag)),
     }
 
@@ -27,20 +41,6 @@ def _rows(raw: RawFiles, folder: str, tag: str) -> list[list[str]]:
     path = f"{FOLDER}/{folder}/{tag}.csv"
     rows = raw.lists(path, least=max(METRICS.values()) + 1) if raw.has(path) else []
     return [row[:COLUMNS] for row in rows[1:]]
-
-
-def _item(tag: str, row: list[str]) -> Row:
-    answer_id, question, correct, incorrect, answer = row[:5]
-    return {
-        "item_id": f"{tag}-{answer_id}",
-        "language": tag,
-        "task": "truthful_question_answering",
-        "prompt": question,
-        "correct_answers": correct.splitlines(),
-        "incorrect_answers": incorrect.splitlines(),
-        "output": answer,
-        "system": answer_id.partition("__")[2],
-    }
 
 
 def _labels(raw: RawFiles, tag: str) -> Iterator[Row]:
