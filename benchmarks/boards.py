@@ -24,7 +24,7 @@ from memory import Memory
 
 from harness.boards.board import whole_board
 from harness.boards.card import JudgeCard, write_card
-from harness.boards.expected import ExpectedCalls, expected_calls
+from harness.boards.expected_submission import ExpectedCalls, expected_calls
 from harness.boards.submission_files import REPLIES, ReplyRow
 from harness.content import Library
 from harness.model import Reply, Usage

@@ -19,7 +19,7 @@ from harness.data import Dataset
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
-from harness.decide.languages import language_comparisons
+from harness.decide.language_comparisons import language_comparisons
 from harness.decide.more_labels import labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import tests_of_tables, verdicts_of_tests

@@ -38,7 +38,7 @@ def phases_in(stderr: str) -> list[Phase]:
 def main() -> None:
     from harness.cli import main as command
     from harness.cli import run
-    from harness.runs import asking, preparation, runner
+    from harness.runs import ask_judges, preparation, runner
 
     began = float(os.environ[_BEGAN])
 
@@ -54,7 +54,7 @@ def main() -> None:
 
     watch(runner, "prepare", "content loaded")
     watch(preparation, "make_plan", "planned")
-    watch(asking, "_ask_all", "asked and stored")
+    watch(ask_judges, "_ask_all", "asked and stored")
     watch(runner, "update_judgments", "replies read into judgments")
     watch(run, "make_report", "analysed")
     sys.exit(command(sys.argv[1:]))

@@ -17,7 +17,7 @@ import msgspec
 from harness.annotate import labelcheck
 from harness.annotate.labelcheck import LabelCheck
 from harness.annotate.options import LabelCheckOptions
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.content import Library
 from harness.correction.acceptance import Acceptances
 from harness.correction.acceptance import accept as accept_answers
@@ -37,7 +37,7 @@ from harness.errors import MissingData, UsageError
 from harness.exchange.labels.options import TableOptions
 from harness.gate.check import GateResult, gate
 from harness.gate.policy import GateOptions, Policy, load_policy
-from harness.improvement.asking import Asking, PlannedImprovement, planned
+from harness.improvement.ask_candidates import Asking, PlannedImprovement, planned
 from harness.improvement.candidates import CalibratedCandidates
 from harness.improvement.explain import Explained
 from harness.improvement.explain import explain as explain_errors
@@ -253,7 +253,7 @@ def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = l
         ContentError: if a set, a submission or the file of judges cannot be read.
     """
     from harness.boards.board import open_board, submissions_of
-    from harness.boards.recorded import RECORDED
+    from harness.boards.recorded_scores import RECORDED
     from harness.content.library import bundled_root
     from harness.data.asked_data import quality_of
     from harness.judge_atlas.atlas import AtlasRow
@@ -576,9 +576,9 @@ def check_watch(folder: Path | str, today: date | None = None) -> WatchCheck:
         UsageError: for a folder without a watch.
         ContentError: for a log, anchors or a certificate that were changed, with `file:line`.
     """
-    from harness.watch import watching
+    from harness.watch import watch_folder
 
-    return watching.check(Path(folder), today or datetime.now(UTC).date())
+    return watch_folder.check(Path(folder), today or datetime.now(UTC).date())
 
 
 def labels_check(

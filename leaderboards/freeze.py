@@ -20,7 +20,7 @@ from harness.content import Library
 from harness.errors import UsageError
 from harness.model import Item
 from harness.row_files import write_atomic
-from harness.runs.sources import load_board
+from harness.runs.board_data import load_board
 
 _BEGIN = "\n# Drawn by leaderboards/freeze.py"
 Groups = Mapping[str, Mapping[str, Sequence[str]]]

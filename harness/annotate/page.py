@@ -38,7 +38,7 @@ from harness.content.specs import ExitQuestion, ExitQuestions, read_spec
 from harness.content.tags import choose_from, english_name, suggest
 from harness.data.dataset import Dataset
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
-from harness.exchange.labels.sections import Selection, TaskSection, make_sections, selected_items
+from harness.exchange.labels.labelling_tasks import Selection, TaskSection, make_sections, selected_items
 from harness.model import Item, Scale, Score
 from harness.offensive import refuse_in_repository
 from harness.perturb import apply, parse_perturbation

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from harness.annotate.page_results import PageItem, ReviewedScore
 from harness.content import Library
 from harness.content.specs import ExitQuestion, Instructions, Interface, RubricWords
-from harness.exchange.labels.sections import TaskSection, section_in
+from harness.exchange.labels.labelling_tasks import TaskSection, section_in
 from harness.exchange.labels.sheet import right_to_left, title_of
 from harness.html_pages import asset, embedded, environment, policy, visible
 from harness.model import Item, Scale

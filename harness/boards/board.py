@@ -10,7 +10,7 @@ import msgspec
 
 from harness.boards.examined_submission import ScoredSubmission, examine_all
 from harness.boards.probes import Finding, probe, read_traces
-from harness.boards.sealed import add_sealed_labels, files_without_canary
+from harness.boards.sealed_labels import add_sealed_labels, files_without_canary
 from harness.boards.standings import Standings, entries_by_id, standings
 from harness.boards.submission_files import FOLDER, kind_of
 from harness.content import Board, Library

@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 
 from harness.boards.card import CARD, JudgeCard, examine_card, quote
-from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
-from harness.boards.recorded import RecordedAnswer, decode_score, differing, questions, refuse_several_answers
+from harness.boards.expected_submission import Baselines, ExpectedCalls, expected_calls
+from harness.boards.recorded_scores import RecordedAnswer, decode_score, differing, questions, refuse_several_answers
 from harness.boards.submission_files import (
     MAX_REPLY,
     REPLIES,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from harness.asking import Addresses
+from harness.asking_options import Addresses
 from harness.options import ContentFolders, Flag, Names, Options, Seed, Share
 
 

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from harness.boards.examined_submission import ScoredSubmission
-from harness.boards.recorded import PROVIDER
+from harness.boards.recorded_scores import PROVIDER
 from harness.content import Board
 from harness.correction.options import ProbabilityOptions
 from harness.correction.probabilities import CellProbabilities, probabilities_of_table

@@ -17,9 +17,9 @@ import msgspec
 from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, Part, card_complaints, folder_complaint, quote, read_card, slug, write_card
 from harness.boards.examined_submission import examine
-from harness.boards.expected import Baselines, ExpectedCalls, expected_calls, with_probabilities
+from harness.boards.expected_submission import Baselines, ExpectedCalls, expected_calls, with_probabilities
 from harness.boards.options import SubmitterStatement
-from harness.boards.recorded import RECORDED, RecordedJudgments, identity_of, refuse_several_answers, score_lines
+from harness.boards.recorded_scores import RECORDED, RecordedJudgments, identity_of, refuse_several_answers, score_lines
 from harness.boards.submission_files import FILE, FOLDER, REPLIES, SCORES, ReplyRow, compress_lines, kind_of
 from harness.content import Library
 from harness.content.library import bundled_root

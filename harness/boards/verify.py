@@ -18,11 +18,11 @@ from pathlib import Path
 
 import msgspec
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, VerificationRecord, write_card
 from harness.boards.examined_submission import examine
-from harness.boards.expected import Baselines, expected_calls
+from harness.boards.expected_submission import Baselines, expected_calls
 from harness.boards.options import VerifyOptions
 from harness.boards.submission_files import REPLIES, decode_row, read_lines
 from harness.content.tags import choose_from

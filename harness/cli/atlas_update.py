@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.boards.board import submissions_of, whole_board
 from harness.boards.card import CARD, read_card
 from harness.boards.examined_submission import examine
-from harness.boards.expected import Baselines, expected_calls
+from harness.boards.expected_submission import Baselines, expected_calls
 from harness.boards.options import SubmitterStatement
 from harness.boards.standings import standings
 from harness.boards.submit import WrittenSubmission, submit

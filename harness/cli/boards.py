@@ -12,16 +12,16 @@ from typing import Any
 
 import msgspec
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.boards.board import OpenBoard, open_board, submissions_of
 from harness.boards.changes import TABLE
 from harness.boards.checked_boards import CheckedBoards, CheckedSubmission, check_boards
 from harness.boards.examined_submission import ScoredSubmission
 from harness.boards.probes import Finding
-from harness.boards.recorded import RECORDED
-from harness.boards.sealed import open_labels
-from harness.boards.sealed import rotate as rotate_labels
-from harness.boards.sealed import seal as seal_labels
+from harness.boards.recorded_scores import RECORDED
+from harness.boards.sealed_labels import open_labels
+from harness.boards.sealed_labels import rotate as rotate_labels
+from harness.boards.sealed_labels import seal as seal_labels
 from harness.boards.submit import WrittenSubmission
 from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run

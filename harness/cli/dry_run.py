@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.cli.output import columns, cut_to
 from harness.content import Board, Library
 from harness.content.specs import DatasetCard

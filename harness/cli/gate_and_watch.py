@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.data.judgments import Judgments
     from harness.measure.compare import Recording
     from harness.runs import RunResult
-    from harness.watch.watching import Asking
+    from harness.watch.watch_folder import Asking
 
 
 def gate(arguments: Gate) -> int:
@@ -52,7 +52,7 @@ def init(arguments: WatchInit) -> int:
     from harness.correction import certificate
     from harness.render.gate_and_watch import print_plan
     from harness.watch.options import WatchOptions
-    from harness.watch.watching import WatchStart, begin, open_watch, refuse_unfit
+    from harness.watch.watch_folder import WatchStart, begin, open_watch, refuse_unfit
 
     certified = certificate.load(arguments.certificate)
     source = opened_source(arguments)
@@ -69,7 +69,7 @@ def init(arguments: WatchInit) -> int:
 
 def _make_asking(run: RunResult, judge: CertifiedJudge, arguments: Any) -> Asking:
     """Asks the judge of a run about items again, under the certified condition."""
-    from harness.asking import Settings
+    from harness.asking_options import Settings
     from harness.model import SAMPLING
     from harness.options import part_of
     from harness.render.progress import TerminalWatcher
@@ -94,7 +94,7 @@ def _make_asking(run: RunResult, judge: CertifiedJudge, arguments: Any) -> Askin
 def add(arguments: WatchAdd) -> int:
     from harness.render.gate_and_watch import day_sentence
     from harness.runs import reopen
-    from harness.watch.watching import NewScores, add_day, open_watch
+    from harness.watch.watch_folder import NewScores, add_day, open_watch
 
     plan = open_watch(arguments.folder).plan
     ask = None
@@ -132,7 +132,7 @@ def check(arguments: CheckWatch) -> int:
 
 
 def draw(arguments: WatchDraw) -> int:
-    from harness.watch.watching import drawn
+    from harness.watch.watch_folder import drawn
 
     for item_id, times in sorted(drawn(arguments.folder, arguments.date or _today()).items()):
         print(f"{times}\t{item_id}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.cli.commands.studies_and_jobs import (
     BatchCollect,
     BatchForget,

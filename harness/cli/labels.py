@@ -35,8 +35,8 @@ from harness.data.dataset import load_bundled, load_folder
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
 from harness.exchange.labels.importing import import_labels
+from harness.exchange.labels.labelling_tasks import Selection
 from harness.exchange.labels.mapping import load_mapping, mapping_of, parse_pairs
-from harness.exchange.labels.sections import Selection
 from harness.exchange.labels.sheet import export_labels
 from harness.offensive import WARNING, hides_texts, refuse_in_repository
 from harness.options import part_of

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from harness.api import report as make_report
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.cli.arguments import page_path
 from harness.cli.commands.find_out import Run, Runs, ShowReport
 from harness.cli.output import RunOutput, exit_code_of, show_run

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.content.tags import choose_from
 from harness.correction.acceptance import ONLY_IF
 from harness.correction.cascade import (

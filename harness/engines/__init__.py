@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.engines.local import Watch
 from harness.engines.work import Engine, JudgeOpening, JudgeWork, Outcome, Progress
 from harness.errors import UsageError

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.engines.batch_submission import (
     BatchRecord,
     BatchSubmitter,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from harness.asking import Limits, Settings
+from harness.asking_options import Limits, Settings
 
 _MINUTES = "--max-minutes"
 

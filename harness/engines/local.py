@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.engines.budget import Budget, budget_of
 from harness.engines.concurrency import Closed, Permit, RateLimiter
 from harness.engines.judge_sessions import run_together

@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.engines.budget import Budget, budget_of
 from harness.engines.judge_sessions import run_loop, run_side_by_side
 from harness.engines.local import Watch

@@ -18,7 +18,7 @@ from typing import Protocol, cast
 
 import msgspec
 
-from harness.asking import Limits, Settings
+from harness.asking_options import Limits, Settings
 from harness.data.dataset import Dataset
 from harness.engines.budget import Budget, ends_waits
 from harness.engines.local import CallSession

@@ -15,7 +15,7 @@ import numpy as np
 from harness.content.tags import suggest
 from harness.data.columns import CodedColumn, combination_ids, first_rows
 from harness.decide.cell_tests import CellTests
-from harness.decide.further_measurements import LimitedNumber, agreement_by_item, drop, is_evenly_asked, items_of_cells, unread_shares
+from harness.decide.gate_measurements import LimitedNumber, agreement_by_item, drop, is_evenly_asked, items_of_cells, unread_shares
 from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
 from harness.gate.policy import AGREEMENT, ANY, NEEDS_BASELINE, Names, Policy
 from harness.measure.cells import Cell

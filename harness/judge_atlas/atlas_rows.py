@@ -11,7 +11,7 @@ import msgspec
 from harness.content.specs import Board, BoardCollection, DatasetCard, read_spec
 from harness.content.tags import english_name
 from harness.correction.probabilities import CellProbabilities
-from harness.decide.further_measurements import gap_over_sets
+from harness.decide.gate_measurements import gap_over_sets
 from harness.decide.verdicts import Verdict
 from harness.judge_atlas.atlas import AcrossSets, Atlas, AtlasJudge, AtlasRow, AtlasSet, BestOfLanguage, SetRanking
 from harness.judges import traits_of

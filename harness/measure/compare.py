@@ -23,10 +23,10 @@ from harness.data.labels import OUTPUT, lies_in, rows_with_errors
 from harness.errors import UsageError
 from harness.judges import Panel, traits_of
 from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with_q
-from harness.measure.further_comparisons import add_versus, system_cells
 from harness.measure.judged_table import JudgedTable, as_text, factorise, item_key, with_missing
 from harness.measure.label_counts import SIGNED, LabelCounts, continuous_metrics, count_labels, design_notes, design_of
 from harness.measure.options import Annotators, MeasureOptions, annotators_needed
+from harness.measure.paired_differences import add_versus, system_cells
 from harness.measure.score_cells import second_ratings
 from harness.model import CONDITION, SAMPLING
 from harness.signature import ComparisonSignature

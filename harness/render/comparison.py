@@ -80,7 +80,7 @@ def _statistics(comparison: Comparison, distributions: bool) -> Iterator[Rendera
         if comparison.acceptance is None:  # neither was asked for
             return
         from harness.correction.probabilities import NO_PROBABILITIES
-        from harness.decide.languages import language_notes
+        from harness.decide.language_comparisons import language_notes
         from harness.render.decisions import languages_table
         from harness.reports.sections.probabilities import NAME as PROBABILITIES
 

@@ -44,7 +44,7 @@ from harness.text import terminal_safe
 
 if TYPE_CHECKING:
     from harness.correction.labels_budget import LabelBudget, PlannedLabels
-    from harness.decide.languages import LanguageComparison
+    from harness.decide.language_comparisons import LanguageComparison
 
 
 def languages_table(comparisons: Sequence[LanguageComparison]) -> TextTable:

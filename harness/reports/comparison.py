@@ -10,7 +10,7 @@ import msgspec
 
 from harness.correction.acceptance import AcceptedFrom, acceptances_of_tables
 from harness.decide.cell_tests import pooled_annotator_tests
-from harness.decide.languages import LanguageComparison, language_comparisons
+from harness.decide.language_comparisons import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
 from harness.measure.compare import Comparison, JudgedTables, Recording, align, compare_tables

@@ -12,8 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from harness.runs.ask_judges import LiveRow, LiveRows, Watcher
     from harness.runs.asked_questions import refuse_unfit_judges
-    from harness.runs.asking import LiveRow, LiveRows, Watcher
+    from harness.runs.board_data import SET_ASIDE, first_items, load_board
     from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
     from harness.runs.plan import (
@@ -61,13 +62,12 @@ if TYPE_CHECKING:
         run_together,
     )
     from harness.runs.shown_items import SYSTEM_KEYS
-    from harness.runs.sources import SET_ASIDE, first_items, load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, GenerateSpec, RunSpec
     from harness.runs.study import SelectedTexts, Study, study_named
 
 _NAMES = {
     "asked_questions": ("refuse_unfit_judges",),
-    "asking": ("LiveRow", "LiveRows", "Watcher"),
+    "ask_judges": ("LiveRow", "LiveRows", "Watcher"),
     "derivation": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
     "generate": ("Generated", "WriterSummary", "generate_outputs", "planned_writing"),
     "plan": (
@@ -87,7 +87,7 @@ _NAMES = {
         *("open_judges", "planned_calls", "reopen", "reopen_judge", "run", "run_together"),
     ),
     "shown_items": ("SYSTEM_KEYS",),
-    "sources": ("SET_ASIDE", "first_items", "load_board"),
+    "board_data": ("SET_ASIDE", "first_items", "load_board"),
     "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "GenerateSpec", "RunSpec"),
     "study": ("SelectedTexts", "Study", "study_named"),
 }

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.content import Library, Task
 from harness.content.specs import Asked, DatasetCard
 from harness.content.tags import resolve
@@ -35,13 +35,13 @@ from harness.parse.finish_reasons import was_cut
 from harness.parse.language import UNDETERMINED, detect_language
 from harness.prompts import PromptTemplate, WritingPrompt, given_texts, is_english, writing_prompt
 from harness.row_files import find_table, read_rows, to_json, to_jsonl, write_atomic
-from harness.runs.asking import AskingPlace, ReplyReading, Watcher, ask_judges, why_stopped
+from harness.runs.ask_judges import AskingPlace, ReplyReading, Watcher, ask_judges, why_stopped
+from harness.runs.board_data import first_items
 from harness.runs.plan import Plan
 from harness.runs.prices import CostEstimate, estimate_cost, price_for_engine, price_of
 from harness.runs.run_completeness import Spent
 from harness.runs.runner import check_prices, open_with, remote_hosts
 from harness.runs.shown_items import ShownItems
-from harness.runs.sources import first_items
 from harness.runs.specification import ChosenJudges, GenerateSpec
 from harness.store import Store
 from harness.store.database import FILE

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.errors import ContentError, refuse_pipe, unreadable
 from harness.judges.identity import OPENAI_HOST, asked_model, serving_host, traits_of
 from harness.model import JudgeIdentity, Usage

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.content import Library
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.folders import fetched_folder, located
@@ -33,7 +33,7 @@ from harness.model import RealisedPerturbation, Reply, Score
 from harness.parse.finish_reasons import was_cut
 from harness.parse.reply import decode_spans
 from harness.row_files import to_json, write_atomic
-from harness.runs.asking import JudgeSummary
+from harness.runs.ask_judges import JudgeSummary
 from harness.runs.preparation import Prepared
 from harness.runs.prices import ALWAYS, price_of
 from harness.runs.protocol import Majority, RunProtocol

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from harness.asking import Addresses, Settings
+from harness.asking_options import Addresses, Settings
 from harness.content import Library
 from harness.content.specs import BoardCollection, BoardData, DatasetCard
 from harness.content.tags import choose_from, resolve
@@ -32,8 +32,7 @@ from harness.model import Condition, JudgeIdentity
 from harness.offensive import refuse_in_repository
 from harness.prompts import decision_program_hash
 from harness.row_files import can_write, temporary_copy
-from harness.runs.asked_questions import board_conditions, refuse_unfit_judges
-from harness.runs.asking import (
+from harness.runs.ask_judges import (
     AskingPlace,
     FirstLanguage,
     Watcher,
@@ -46,13 +45,14 @@ from harness.runs.asking import (
     unfinished_fresh_run,
     why_stopped,
 )
+from harness.runs.asked_questions import board_conditions, refuse_unfit_judges
+from harness.runs.board_data import usual_folder
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare, with_panels
 from harness.runs.prices import CostEstimate, added, estimate_cost, price_for_engine, price_of
 from harness.runs.protocol import RunProtocol
 from harness.runs.results import RunResult, run_place, write_record
 from harness.runs.run_completeness import update_judgments
-from harness.runs.sources import usual_folder
 from harness.runs.specification import ChosenJudges, ChosenTexts, RunSpec
 from harness.runs.study import study_named
 from harness.store import Store

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from harness.asking import Endpoints
+from harness.asking_options import Endpoints
 from harness.options import (
     ContentFolders,
     Count,

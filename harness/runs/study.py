@@ -16,8 +16,8 @@ from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.model import Condition, Item
 from harness.plugins import load, registered
+from harness.runs.board_data import DevelopmentPart
 from harness.runs.protocol import RunProtocol
-from harness.runs.sources import DevelopmentPart
 from harness.runs.specification import RunSpec
 
 GROUP = "harness.studies"

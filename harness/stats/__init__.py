@@ -136,7 +136,7 @@ if TYPE_CHECKING:
         superiority,
     )
     from harness.stats.intervals.regression import logit_rise, page_falling, slope
-    from harness.stats.languages import (
+    from harness.stats.language_differences import (
         DifferentialFunctioning,
         RateComparison,
         compare_rates,
@@ -180,7 +180,7 @@ _NAMES = {
     "intervals.multiplicity": "benjamini_hochberg benjamini_yekutieli holm",
     "intervals.paired": "Difference best_on_other_folds commonest difference_from_best hits paired_difference superiority",
     "intervals.regression": "logit_rise page_falling slope",
-    "languages": "DifferentialFunctioning RateComparison compare_rates differential_functioning parallel_consistency",
+    "language_differences": "DifferentialFunctioning RateComparison compare_rates differential_functioning parallel_consistency",
     "ranking": "BradleyTerry Ranks bradley_terry rank_judges soft_pairwise_accuracy system_correlation",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

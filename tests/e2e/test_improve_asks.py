@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from harness.content.library import bundled_root
-from harness.improvement import asking
-from harness.improvement.asking import Asking, planned, write_pool
+from harness.improvement import ask_candidates
+from harness.improvement.ask_candidates import Asking, planned, write_pool
 from harness.improvement.options import ImproveOptions
 from harness.improvement.questions import FILE, ConfirmHalf
 from harness.measure.options import MeasureOptions
@@ -159,7 +159,7 @@ def test_labels_are_not_spent_on_answers_of_which_none_can_be_read(improve: Cli,
 @pytest.mark.slow
 def test_a_dry_run_of_many_texts_plans_some_of_them(improve: Cli, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = improve("--dry-run").out.splitlines()
-    monkeypatch.setattr(asking, "SAMPLED", 10)
+    monkeypatch.setattr(ask_candidates, "SAMPLED", 10)
     *part, estimated = improve("--dry-run").out.splitlines()
     assert part == whole, "all texts have one metric here, so that the numbers of calls are the same"
     assert estimated == "Estimated from 18 of the 80 texts." and not endpoint.requests

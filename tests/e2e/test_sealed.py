@@ -166,7 +166,7 @@ def test_labels_are_never_said(held: Any, cli: Cli, owner: Any, tmp_path: Path, 
 def test_without_the_package_it_is_said_what_to_install(
     own_board: Any, cli: Cli, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.boards.sealed.find_spec", lambda name: None)
+    monkeypatch.setattr("harness.boards.sealed_labels.find_spec", lambda name: None)
     flags = ("--labels", own_board.labels, "--recipient", "age1x", "--content", own_board.content)
     refused(cli("board", "seal", "held", *flags), 2, "need the package 'pyrage'", 'pip install "judge-harness[sealed]"')
 

@@ -28,7 +28,7 @@ from harness.stats.estimation.score_maps import isotonic_points
 from harness.stats.estimation.shrinkage import MetaAnalysis, meta_analysis
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.paired import hits
-from harness.stats.languages import (
+from harness.stats.language_differences import (
     DifferentialFunctioning,
     compare_rates,
     differential_functioning,

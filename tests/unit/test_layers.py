@@ -18,7 +18,7 @@ from harness import runs
 # From the bottom up. Whoever adds a module or package to harness/ gives it a layer here.
 LAYERS: list[set[str]] = [
     {
-        "asking",
+        "asking_options",
         "conversations",
         "errors",
         "html_pages",
@@ -56,8 +56,8 @@ BESIDE = {
     ("row_files", "errors"): "rows that cannot be read raise the errors that commands show",
     ("row_files", "text"): "cells of CSV files are guarded by the rules for invisible characters",
     ("offensive", "errors"): "it refuses to write",
-    ("asking", "options"): "options of asking are options",
-    ("asking", "errors"): "options that contradict each other raise the errors that commands show",
+    ("asking_options", "options"): "options of asking are options",
+    ("asking_options", "errors"): "options that contradict each other raise the errors that commands show",
     ("options", "errors"): "a text that is no value of an option raises the errors that commands show",
     ("plugins", "errors"): "a plug-in that cannot be used raises the errors that commands show",
     ("redaction", "text"): "secrets are removed from text that is whole",
@@ -216,9 +216,9 @@ def test_studies_come_in_by_entry_points_only() -> None:
 
 def test_sealed_labels_are_imported_by_their_entry_only() -> None:
     """Sealed labels are an extra. Only two modules need them: the one that loads a board's labels, and their commands."""
-    inside = {module for module in MODULES if f"{module}.".startswith("boards.sealed.")}
+    inside = {module for module in MODULES if f"{module}.".startswith("boards.sealed_labels.")}
     steps_inside = {(module, target) for module in MODULES if module not in inside for target in imports(module) if target in inside}
-    assert steps_inside == {("boards.board", "boards.sealed"), ("cli.boards", "boards.sealed")}
+    assert steps_inside == {("boards.board", "boards.sealed_labels"), ("cli.boards", "boards.sealed_labels")}
 
 
 def test_reports_write_shares_in_the_formats_of_their_tables() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness import api, asking, content, data, errors, sources
+from harness import api, asking_options, content, data, errors, sources
 from harness.annotate.options import LabelCheckOptions
 from harness.correction import cascade_certificate, certificate
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
@@ -17,7 +17,7 @@ from harness.data import frames
 from harness.decide.options import CompareOptions, DecisionOptions
 from harness.exchange.labels.options import TableOptions
 from harness.gate.policy import GateOptions
-from harness.improvement.asking import Asking
+from harness.improvement.ask_candidates import Asking
 from harness.improvement.candidates import AskedCandidate
 from harness.improvement.options import ExplainOptions, ImproveOptions
 from harness.runs import runner, specification
@@ -42,7 +42,7 @@ PUBLIC = {
     "ProbabilityOptions": ProbabilityOptions,
     "RunResult": runner.RunResult,
     "RunSpec": runner.RunSpec,
-    "Settings": asking.Settings,
+    "Settings": asking_options.Settings,
     "TableOptions": TableOptions,
     "accept": api.accept,
     "atlas": api.atlas,

@@ -21,8 +21,8 @@ from harness.correction.certificate import CertifiedJudge
 from harness.stats.core.arrays import Floats
 from harness.watch.options import WatchOptions
 from harness.watch.watch_check import Answers, check_watch, draw_anchors, see_anchors
+from harness.watch.watch_folder import _cell_references
 from harness.watch.watch_plan import Anchor, Day, Seen, SeenCell, SeenProduction, WatchedCell, WatchPlan
-from harness.watch.watching import _cell_references
 from tests.worlds.rows import Row, median_with_limits, table
 from tests.worlds.worlds import group_sizes
 

@@ -21,7 +21,7 @@ from harness.stats.core.groups import GroupSums
 from harness.stats.estimation.misclassification import corrected_shares
 from harness.stats.intervals.judge_tests import JudgeSums, judge_tests, one_class_tests
 from harness.stats.intervals.paired import difference_from_best
-from harness.stats.languages import compare_rates, differential_functioning
+from harness.stats.language_differences import compare_rates, differential_functioning
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import FALSE, HIT, group_sizes
 

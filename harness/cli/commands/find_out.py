@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.cli.command import FORM, Command, command
 from harness.cli.commands.shared import (
     ContentFlags,

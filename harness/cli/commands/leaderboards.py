@@ -6,7 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
-from harness.asking import Speed
+from harness.asking_options import Speed
 from harness.boards.options import SubmitterStatement, VerifyOptions
 from harness.cli.command import command
 from harness.cli.commands.shared import (

@@ -6,7 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from harness.asking import Addresses, Speed
+from harness.asking_options import Addresses, Speed
 from harness.cli.command import FORM, Command
 from harness.options import CalendarDay, ContentFolders, Flag, PositiveNumber
 

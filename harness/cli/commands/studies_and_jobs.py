@@ -6,7 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
-from harness.asking import Addresses, Prices, Settings
+from harness.asking_options import Addresses, Prices, Settings
 from harness.cli.command import command
 from harness.cli.commands.shared import (
     CardFlags,

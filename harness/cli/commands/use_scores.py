@@ -6,7 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from harness.asking import Addresses, Prices, Settings
+from harness.asking_options import Addresses, Prices, Settings
 from harness.cli.command import Command, command
 from harness.cli.commands.shared import (
     AskedAgainFlags,
@@ -65,7 +65,7 @@ class ImproveNow(Command, group="how to choose and confirm"):
     """write the choice as a file for 'harness run --spec'"""
 
 
-@command("use:improve", first="judges base_url variant prompt start limit dry_run yes to")
+@command("use_scores:improve", first="judges base_url variant prompt start limit dry_run yes to")
 class Improve(
     JsonFlags,
     ContentFlags,
@@ -85,7 +85,7 @@ class Improve(
     decision: DecisionOptions = field(default_factory=DecisionOptions)
 
 
-@command("use:explain", first="judges languages by all json")
+@command("use_scores:explain", first="judges languages by all json")
 class Explain(JsonFlags, JudgedFlags):
     """Flags of `harness explain`.
 
@@ -98,7 +98,7 @@ class Explain(JsonFlags, JudgedFlags):
     """a row for each effect that is not shown too"""
 
 
-@command("use:correct", first="judges languages by shares share_of versus prevalence_shift borrow figure json")
+@command("use_scores:correct", first="judges languages by shares share_of versus prevalence_shift borrow figure json")
 class Correct(JsonFlags, JudgedFlags):
     """Flags of `harness correct`.
 
@@ -126,7 +126,7 @@ class AcceptCascade(Command, group="several judges, a person last"):
     """with --cascade, write the certificate of the chain to this file (JSON), which 'harness run --cascade FILE' follows"""
 
 
-@command("use:accept", first="judges languages alpha_risk delta confidence cascade order to json")
+@command("use_scores:accept", first="judges languages alpha_risk delta confidence cascade order to json")
 class Accept(JsonFlags, JudgedFlags, AcceptCascade):
     """Flags of `harness accept`.
 
@@ -138,7 +138,7 @@ class Accept(JsonFlags, JudgedFlags, AcceptCascade):
     pricing: Prices = field(default_factory=Prices)
 
 
-@command("use:calibrate", first="judges languages covariate level per numbers json")
+@command("use_scores:calibrate", first="judges languages covariate level per numbers json")
 class Calibrate(JsonFlags, JudgedFlags):
     """Flags of `harness calibrate`.
 
@@ -160,7 +160,7 @@ class ProbabilitiesOutput(Command, group="output", recorded=False):
     """keep the table as a data folder"""
 
 
-@command("use:probabilities", first="judges languages margin alpha figure human text json")
+@command("use_scores:probabilities", first="judges languages margin alpha figure human text json")
 class ShowProbabilities(JsonFlags, FiguresFlags, OutFlags, ProbabilitiesOutput):
     """Flags of `harness probabilities`.
 
@@ -191,7 +191,7 @@ class CertifyTask(Command, group="what to do"):
     """with --extend: the certified language whose numbers are to serve"""
 
 
-@command("use:certify", first="judges languages to check probe extend alpha_risk level json")
+@command("use_scores:certify", first="judges languages to check probe extend alpha_risk level json")
 class Certify(JsonFlags, OutFlags, CertifyTask):
     """Flags of `harness certify`.
 
@@ -205,7 +205,7 @@ class Certify(JsonFlags, OutFlags, CertifyTask):
     pricing: Prices = field(default_factory=Prices)
 
 
-@command("use:prompt_hash")
+@command("use_scores:prompt_hash")
 class PromptHash(JsonFlags, OutFlags):
     """Flags of `harness prompt-hash`.
 

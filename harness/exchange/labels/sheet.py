@@ -24,7 +24,7 @@ from harness.content.tags import choose_from, english_name, likely_script
 from harness.data.dataset import Dataset
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.label_studio import interface, task_rows
-from harness.exchange.labels.sections import Selection, TaskSection, make_sections, rubric_in, section_in, selected_items
+from harness.exchange.labels.labelling_tasks import Selection, TaskSection, make_sections, rubric_in, section_in, selected_items
 from harness.exchange.labels.spreadsheets import grid, open_book
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, columns_of, is_blank
 from harness.model import Item, Scale

@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.boards.probes import Finding
-from harness.boards.recorded import RECORDED
+from harness.boards.recorded_scores import RECORDED
 from harness.boards.standings import Standings
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict

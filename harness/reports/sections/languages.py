@@ -16,7 +16,7 @@ import numpy as np
 
 from harness.content.tags import english_name
 from harness.data.columns import CodedColumn, combination_ids, rows_by_number
-from harness.decide.languages import FEW_TEXTS, LEAST_LANGUAGES, language_parts
+from harness.decide.language_comparisons import FEW_TEXTS, LEAST_LANGUAGES, language_parts
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, judged_tables
 from harness.measure.condition_rows import Row, new_row, parallel_numbers, put_difference, put_number, section, text_clusters, with_q

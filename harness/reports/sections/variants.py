@@ -29,8 +29,8 @@ from harness.measure.condition_rows import (
     versus,
     with_q,
 )
-from harness.measure.further_comparisons import DIFFERENCES, correlation_differences
 from harness.measure.judged_table import JudgedTable, means_by, ordered_table
+from harness.measure.paired_differences import DIFFERENCES, correlation_differences
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
 from harness.model import CONDITION, SAMPLING, Variant, axis_words, parse_variant
 from harness.reports.sections.section import (

@@ -28,7 +28,7 @@ from harness.studies.self_preference.analysis import (
     line_json,
     pair_rows,
 )
-from harness.studies.self_preference.own_answers import (
+from harness.studies.self_preference.judge_answers import (
     ControlAnswer,
     OwnAnswers,
     language_differences,

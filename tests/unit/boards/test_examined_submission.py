@@ -11,7 +11,7 @@ import pytest
 from harness.api import run
 from harness.boards.card import read_card, write_card
 from harness.boards.examined_submission import examine, examine_all
-from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
+from harness.boards.expected_submission import Baselines, ExpectedCalls, expected_calls
 from harness.boards.options import SubmitterStatement
 from harness.boards.submit import submit
 from harness.data.judgments import Judgments

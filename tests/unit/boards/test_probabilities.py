@@ -11,7 +11,7 @@ import pytest
 from harness.api import run
 from harness.boards.card import CARD, read_card, write_card
 from harness.boards.examined_submission import ScoredSubmission, examine
-from harness.boards.expected import Baselines, expected_calls
+from harness.boards.expected_submission import Baselines, expected_calls
 from harness.boards.options import SubmitterStatement, VerifyOptions
 from harness.boards.standings import standings
 from harness.boards.submission_files import ReplyRow

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.boards.card import read_card
 from harness.boards.options import SubmitterStatement, VerifyOptions
 from harness.boards.submit import submit

@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from harness.asking import Limits, Settings
+from harness.asking_options import Limits, Settings
 from harness.engines import JudgeWork
 from harness.engines import batch_engine as module
 from harness.engines.batch_engine import CallAccounts, _BatchSession

@@ -14,7 +14,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from harness.asking import Limits
+from harness.asking_options import Limits
 from harness.engines import Progress
 from harness.engines import batch_submission as batch_files
 from harness.engines import batch_submission as module

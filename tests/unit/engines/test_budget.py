@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.asking import Limits
+from harness.asking_options import Limits
 from harness.engines.budget import Budget
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.engines import check_engine
 from harness.errors import UsageError
 

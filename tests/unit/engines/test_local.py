@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.engines import JudgeWork
 from harness.engines import local as engine
 from harness.engines.local import ask_all

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.asking import Limits, Settings
+from harness.asking_options import Limits, Settings
 from harness.engines import ray_engine as driver_module
 from harness.engines import ray_worker as worker_module
 from harness.engines.budget import Budget

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.data import Dataset
 from harness.engines.ray_worker import assign_judges, divide_limits, training_data
 from harness.engines.work import JudgeOpening, JudgeWork

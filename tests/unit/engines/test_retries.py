@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.asking import Limits
+from harness.asking_options import Limits
 from harness.engines import Progress, retries
 from harness.engines import retries as module
 from harness.engines.budget import Budget

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.decide.further_measurements import agreement_by_item, drop, is_evenly_asked
+from harness.decide.gate_measurements import agreement_by_item, drop, is_evenly_asked
 from harness.measure.compare import Recording, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import MeasureOptions

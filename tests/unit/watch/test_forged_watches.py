@@ -17,8 +17,8 @@ from harness.errors import HarnessError
 from harness.measure.options import MeasureOptions
 from harness.row_files import to_json
 from harness.watch.options import WatchOptions
+from harness.watch.watch_folder import NewScores, WatchStart, add_day, begin, check
 from harness.watch.watch_plan import read_anchors, read_plan
-from harness.watch.watching import NewScores, WatchStart, add_day, begin, check
 from tests.judged_folder import judged_folder
 
 BEGAN = date(2026, 1, 1)

@@ -20,8 +20,8 @@ from harness.content import Library
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.labels import Labels
 from harness.errors import ContentError, UsageError
+from harness.exchange.labels.labelling_tasks import Selection, make_sections
 from harness.exchange.labels.read import read_source
-from harness.exchange.labels.sections import Selection, make_sections
 from harness.exchange.labels.sheet import MAX_CELL, export_labels
 from harness.model import Label
 from tests.translation_folder import translation_items, write_translations

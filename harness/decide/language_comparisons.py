@@ -28,7 +28,14 @@ from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.shrinkage import meta_analysis
 from harness.stats.intervals.cluster_mean import ClusterMean
 from harness.stats.intervals.intervals import TOO_FEW
-from harness.stats.languages import LARGE, NEGLIGIBLE, RateComparison, compare_rates, differential_functioning, parallel_consistency
+from harness.stats.language_differences import (
+    LARGE,
+    NEGLIGIBLE,
+    RateComparison,
+    compare_rates,
+    differential_functioning,
+    parallel_consistency,
+)
 
 LEAST_LANGUAGES = 5
 """Fewer languages have no common mean: only each of them is shown."""

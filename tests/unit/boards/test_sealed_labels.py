@@ -15,7 +15,7 @@ import pytest
 
 from harness.authoring.check import check
 from harness.authoring.lock import _KEYHOLDERS
-from harness.boards.sealed import add_sealed_labels, canonical_rows, open_labels, rotate, seal, unseal
+from harness.boards.sealed_labels import add_sealed_labels, canonical_rows, open_labels, rotate, seal, unseal
 from harness.content import Library
 from harness.content.canary import LABELS, holds_canary, new_canary
 from harness.content.specs import Board, read_spec

@@ -8,7 +8,7 @@ from harness.data import Dataset
 from harness.data.labels import Labels
 from harness.model import Item
 from harness.studies.self_preference.analysis import OwnComparison
-from harness.studies.self_preference.own_answers import language_differences, tuning_differences
+from harness.studies.self_preference.judge_answers import language_differences, tuning_differences
 
 
 def compared(judge: str, language: str, confidences: list[float], other: str = "b") -> list[OwnComparison]:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import harness
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.notebook import Quiet
-from harness.runs import LiveRow, LiveRows, RunResult, asking, run
+from harness.runs import LiveRow, LiveRows, RunResult, ask_judges, run
 
 JUDGE = """
 def score(item, metric):
@@ -24,7 +24,7 @@ def test_the_libraries_of_the_report_are_loaded_once_a_model_has_answered(
     cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: list[str], loaded: int
 ) -> None:
     loads: list[bool] = []
-    monkeypatch.setattr(asking, "_load_libraries", loads.append)
+    monkeypatch.setattr(ask_judges, "_load_libraries", loads.append)
     monkeypatch.chdir(tmp_path)
     judges = [part for name in models for part in ("--judge", f"python:{name}:score")]
     for name in models:
@@ -70,8 +70,8 @@ def test_what_is_answered_already_and_a_large_run_have_no_rows(tmp_path: Path, m
     run(SPEC, tmp_path, following, Settings())
     run(SPEC, tmp_path, again := Following(), Settings())
     assert following.rows and not again.rows
-    monkeypatch.setattr(asking, "_MOST_CALLS", 5)
-    monkeypatch.setattr(asking, "derive_judgments", lambda *_, **__: pytest.fail("a reply of a large run is read twice"))
+    monkeypatch.setattr(ask_judges, "_MOST_CALLS", 5)
+    monkeypatch.setattr(ask_judges, "derive_judgments", lambda *_, **__: pytest.fail("a reply of a large run is read twice"))
     run(SPEC, tmp_path / "large", large := Following(), Settings())
     assert not large.rows
 
@@ -99,8 +99,8 @@ class Watching(Quiet):
 
 @pytest.fixture
 def watching(monkeypatch: pytest.MonkeyPatch) -> Watching:
-    monkeypatch.setattr(asking, "_SECONDS", 0)
-    monkeypatch.setattr(asking, "_SECONDS_BETWEEN_LOOKS", 0)
+    monkeypatch.setattr(ask_judges, "_SECONDS", 0)
+    monkeypatch.setattr(ask_judges, "_SECONDS_BETWEEN_LOOKS", 0)
     return Watching()
 
 
@@ -118,7 +118,7 @@ def test_a_run_of_one_language_a_quick_one_and_a_second_one_show_nothing_before(
 ) -> None:
     run(harness.RunSpec(languages=("cs",), metrics=SPEC.metrics, judges=SPEC.judges), tmp_path, watching, Settings())
     run(SPEC, tmp_path, watching, Settings())  # what it would show is answered already
-    monkeypatch.setattr(asking, "_SECONDS", 60)
+    monkeypatch.setattr(ask_judges, "_SECONDS", 60)
     run(SPEC, tmp_path / "quick", watching, Settings())
     assert watching.parts == []
 

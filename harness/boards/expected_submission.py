@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import msgspec
 
-from harness.boards.recorded import RecordedJudgments
+from harness.boards.recorded_scores import RecordedJudgments
 from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.judges.base import JudgeOptions

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.engines import Engine, JudgeOpening, JudgeWork, Outcome, Progress, ask_all
 from harness.engines.budget import budget_of
 from harness.errors import HarnessError

@@ -15,7 +15,7 @@ from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 from harness.stats.core.arrays import ShapeError
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.regression import OrdinalRows, logistic
-from harness.stats.languages import (
+from harness.stats.language_differences import (
     DifferentialFunctioning,
     _Alike,
     cluster_score_test,

@@ -23,7 +23,7 @@ from harness.render.terminal import working
 from harness.row_files import to_json, write_atomic
 
 if TYPE_CHECKING:
-    from harness.improvement.asking import Asking
+    from harness.improvement.ask_candidates import Asking
 
 
 def correct(arguments: Correct) -> int:
@@ -175,7 +175,7 @@ def _check(arguments: Any) -> int:
     from harness.correction import certificate
     from harness.correction.extension import Probe, check_certificate
     from harness.render.decisions import print_check
-    from harness.watch.watching import record_beside
+    from harness.watch.watch_folder import record_beside
 
     if certificate.kind_of(arguments.check) == "cascade":
         return _check_cascade(arguments)
@@ -332,7 +332,7 @@ def _read_asking(arguments: Improve) -> Asking | None:
                 f"'{recorded_judges[0]}' has recorded answers in {arguments.source}, and '{unknown[0]}' would be asked; "
                 "candidates are either all recorded or all asked"
             )
-    from harness.improvement.asking import Asking
+    from harness.improvement.ask_candidates import Asking
     from harness.improvement.candidates import named_candidates, read_candidates
     from harness.runs import RunSpec
 

@@ -17,7 +17,7 @@ from harness.errors import ContentError, UsageError
 from harness.model import Item, Scale
 from harness.prompts import FewShotExamples
 from harness.runs import Prepared, RunSpec, prepare
-from harness.runs.sources import DevelopmentPart, development_part, load_board
+from harness.runs.board_data import DevelopmentPart, development_part, load_board
 from tests.conftest import SHARED_DATA
 
 BOARD = """\
@@ -262,7 +262,7 @@ def test_hub_data_are_fetched_at_their_commit_and_read_as_a_folder(own: Own, mon
         asked.append((name, revision))
         return own.data
 
-    monkeypatch.setattr("harness.runs.sources.fetch_folder", fetched)
+    monkeypatch.setattr("harness.runs.board_data.fetch_folder", fetched)
     text = own.board.read_text("utf-8")
     own.board.write_text(text.replace(f'sha256 = "{own.sha256()}"', f'hub = "owner/name"\nrevision = "{"c" * 40}"'), encoding="utf-8")
     assert len(own.prepared(data=None).data.items) == 6 and asked == [("owner/name", "c" * 40)]

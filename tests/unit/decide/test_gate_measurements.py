@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.decide.further_measurements import gap_over_sets
+from harness.decide.gate_measurements import gap_over_sets
 
 
 def test_two_sets_or_sets_without_an_error_say_nothing() -> None:

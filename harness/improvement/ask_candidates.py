@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.content import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from

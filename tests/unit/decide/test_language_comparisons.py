@@ -10,7 +10,7 @@ from harness.content.specs import DatasetCard
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
-from harness.decide.languages import FEW_LANGUAGES, NOT_PARALLEL, ON_REQUEST, ONE_LANGUAGE, LanguageComparison, language_notes
+from harness.decide.language_comparisons import FEW_LANGUAGES, NOT_PARALLEL, ON_REQUEST, ONE_LANGUAGE, LanguageComparison, language_notes
 from harness.decide.options import DecisionOptions
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions

@@ -14,8 +14,8 @@ from harness.content.specs import Asked
 from harness.errors import UsageError
 from harness.measure.cells import Cell
 from harness.measure.compare import Recording, compare
-from harness.measure.further_comparisons import NOT_HERE
 from harness.measure.options import Annotators, MeasureOptions
+from harness.measure.paired_differences import NOT_HERE
 from harness.model import Failure, Judgment, Scale
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 

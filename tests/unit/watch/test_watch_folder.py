@@ -20,9 +20,10 @@ from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions
 from harness.render.gate_and_watch import day_sentence, stream_text
 from harness.row_files import to_json
-from harness.watch import watching
+from harness.watch import watch_folder
 from harness.watch.options import WatchOptions
 from harness.watch.watch_check import check_watch, draw_anchors, see_anchors, see_production, who_changed
+from harness.watch.watch_folder import NewScores, WatchStart, add_day, begin, check, choose_anchors, refuse_unfit
 from harness.watch.watch_plan import (
     Anchor,
     Day,
@@ -38,7 +39,6 @@ from harness.watch.watch_plan import (
     read_log,
     read_plan,
 )
-from harness.watch.watching import NewScores, WatchStart, add_day, begin, check, choose_anchors, refuse_unfit
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 
@@ -322,7 +322,7 @@ def test_a_killed_restart_is_there_as_a_whole_or_not_at_all(
 
     for step in ("record_restart", "copy_certificate"):
         with monkeypatch.context() as patch, pytest.raises(Killed):
-            patch.setattr(watching, step, killed)
+            patch.setattr(watch_folder, step, killed)
             begin(watch, again, options, day, None, restart=True)
         held = certificate.load(watch / "certificate.json")
         assert held.watch is not None and held.watch.ended is not None, "programs still learn of the alarm"

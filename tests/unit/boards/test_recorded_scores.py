@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.asking import Settings
+from harness.asking_options import Settings
 from harness.boards.board import open_board, whole_board
 from harness.boards.card import read_card, write_card
 from harness.boards.checked_boards import check_boards
