@@ -34,7 +34,9 @@ def compare(arguments: Compare) -> int:
     with working("comparing"):
         opened = arguments.sources if table is None else [table.source]
         compared = sources.compare_sources(opened, options, out=arguments.out, sections=sections)
-    comparison = compared.comparison
+        comparison = compared.comparison
+        if sections or arguments.csv or arguments.latex is not None:
+            len(comparison.cells)  # computes their statistics, which a screen of verdicts does not show
     if arguments.sections:
         from harness.render.files import write_sections
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from harness.data.columns import CodedColumn, combination_ids, rows_by_number
+from harness.data.columns import combination_ids, rows_by_number
 from harness.data.dataset import Dataset
 from harness.measure.judged_table import JudgedTable, factorise, item_key, majority_classes
 from harness.measure.label_counts import LEAST_FOR_GAIN, Classes
@@ -115,32 +115,50 @@ class Cell(msgspec.Struct, frozen=True):
         return self.intervals.get(name.removesuffix("_ci")) if name.endswith("_ci") else getattr(self, name)
 
 
+class CellRows(NamedTuple):
+    """The cells of metrics on one scale, which are counted together: their keys, and the rows of each."""
+
+    classes: Classes
+    metrics: list[str]
+    keys: list[dict[str, Any]]
+    rows: list[Ints]
+
+
+def rows_of_cells(judged: JudgedTable, by: Sequence[str]) -> list[CellRows]:
+    """Return the cells of the metrics that have judgments and labels, scale by scale. Raises UsageError for a key that no item has."""
+    columns, scales = judged.columns(by), dict[Any, tuple[Classes, list[str]]]()
+    for metric in judged.judgments.metric.values:
+        if metric in judged.labels:
+            classes = judged.labels[metric].classes
+            scales.setdefault(classes.key, (classes, []))[1].append(metric)
+    tables = []
+    for classes, metrics in scales.values():
+        rows_of_metrics = np.flatnonzero(judged.judgments.metric.among(metrics))
+        keys, cell = factorise({name: column.take(rows_of_metrics) for name, column in columns.items()}, len(rows_of_metrics))
+        tables.append(CellRows(classes, metrics, keys, [rows_of_metrics[rows] for rows in rows_by_number(cell, len(keys))]))
+    return tables
+
+
 def make_cells(judged: JudgedTable, options: MeasureOptions) -> list[Cell]:
-    """Return the cells of the judgments, sorted by their keys. Raises UsageError for a key that no item has."""
-    columns = judged.columns(options.by)
-    tables = [(classes, metrics, *_rows_by_key(metrics, judged, columns)) for classes, metrics in _group_by_scale(judged)]
-    if sum(len(keys) for _, _, keys, _ in tables) <= MANY_CELLS:
+    """Return the cells of the judgments. Raises UsageError for a key that no item has."""
+    tables = rows_of_cells(judged, options.by)
+    if sum(len(table.keys) for table in tables) <= MANY_CELLS:
         options = replace(options, intervals=None)
-    cells: list[Cell] = []
-    for classes, metrics, keys, rows in tables:
-        cells += _CellTable(judged, keys, rows, classes, options).cells(metrics)
-    return with_q(sorted(cells, key=lambda cell: sort_key(cell.key)))
+    return [cell for table in tables for cell in _CellTable(judged, table.keys, table.rows, table.classes, options).cells(table.metrics)]
 
 
 def pools_scales(judged: JudgedTable, by: Sequence[str]) -> bool:
     """Return True if cells with these keys would pool metrics on different scales, which nothing can be computed of."""
-    columns = judged.columns(by)
-    keys = [tuple(key.items()) for _, metrics in _group_by_scale(judged) for key in _rows_by_key(metrics, judged, columns)[0]]
+    keys = [tuple(key.items()) for table in rows_of_cells(judged, by) for key in table.keys]
     return len(set(keys)) < len(keys)
 
 
-def _rows_by_key(
-    metrics: Sequence[str], judged: JudgedTable, columns: Mapping[str, CodedColumn]
-) -> tuple[list[dict[str, Any]], list[Ints]]:
-    """Return the keys of the cells of some metrics, and the rows of each cell."""
-    rows_of_metrics = np.flatnonzero(judged.judgments.metric.among(metrics))
-    keys, cell = factorise({name: column.take(rows_of_metrics) for name, column in columns.items()}, len(rows_of_metrics))
-    return keys, [rows_of_metrics[rows] for rows in rows_by_number(cell, len(keys))]
+def sample_gain(judged: JudgedTable, rows: Ints) -> float | None:
+    """Return the gain of the sampling design over a simple random sample, in labelled rows; None without one, and with too few texts."""
+    if judged.design is None or judged.weight is None or (judged.reference_class[rows] >= 0).sum() < LEAST_FOR_GAIN:
+        return None
+    stratum = judged.design.stratum[judged.item[rows]]
+    return number(gain_over_simple_sample(judged.hit[rows], relative_weights(judged.weight[rows]), stratum))
 
 
 def sort_key(key: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -156,16 +174,6 @@ def with_q(cells: Sequence[Cell]) -> list[Cell]:
         msgspec.structs.replace(cell, vs_baseline=cell.vs_baseline | {"q": number(value)})
         for cell, value in zip(cells, q.tolist(), strict=True)
     ]
-
-
-def _group_by_scale(judged: JudgedTable) -> list[tuple[Classes, list[str]]]:
-    """Return the metrics that have judgments, grouped by scale: metrics on one scale are counted together."""
-    scales: dict[Any, tuple[Classes, list[str]]] = {}
-    for metric in judged.judgments.metric.values:
-        if metric in judged.labels:
-            classes = judged.labels[metric].classes
-            scales.setdefault(classes.key, (classes, []))[1].append(metric)
-    return list(scales.values())
 
 
 class _CellTable:
@@ -197,17 +205,7 @@ class _CellTable:
             failed.append(judged.failures(rows[judged.compared[rows]]))
             if not self.classes.continuous:
                 versus.append(self._versus(rows, weight))
-            # The gain of the sampling design over a simple random sample; None without one, and with too few texts.
-            gain = None
-            if (
-                self.design is not None
-                and weight is not None
-                and not self.classes.continuous
-                and (judged.reference_class[rows] >= 0).sum() >= LEAST_FOR_GAIN
-            ):
-                stratum = self.design.stratum[judged.item[rows]]
-                gain = number(gain_over_simple_sample(judged.hit[rows], weight, stratum))
-            gains.append(gain)
+            gains.append(sample_gain(judged, rows))
         if self.classes.continuous:
             tested = [dict.fromkeys(_VERSUS) | {"reason": NOT_CLASSES} for _ in self.keys]
         else:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -22,7 +23,7 @@ from harness.data.judgments import Judgments
 from harness.data.labels import OUTPUT, lies_in, rows_with_errors
 from harness.errors import UsageError
 from harness.judges import Panel, traits_of
-from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with_q
+from harness.measure.cells import Cell, make_cells, pools_scales, rows_of_cells, sample_gain, sort_key, with_q
 from harness.measure.judged_table import JudgedTable, as_text, factorise, item_key, with_missing
 from harness.measure.label_counts import SIGNED, LabelCounts, continuous_metrics, count_labels, design_notes, design_of
 from harness.measure.options import Annotators, MeasureOptions, annotators_needed
@@ -62,20 +63,60 @@ class Recording(msgspec.Struct, frozen=True):
 _APART = "Metrics on different scales are not pooled: each has rows of its own."
 
 
+Element = TypeVar("Element")
+
+
+class LazySequence(Sequence[Element]):
+    """A tuple that is computed on first use, once. What it is computed from is let go then."""
+
+    def __init__(self, compute: Callable[[], Iterable[Element]]) -> None:
+        self._compute: Callable[[], Iterable[Element]] | None = compute
+        self._computed: tuple[Element, ...] = ()
+
+    def computed(self) -> tuple[Element, ...]:
+        """Return the tuple."""
+        if self._compute is not None:
+            self._computed, self._compute = tuple(self._compute()), None
+        return self._computed
+
+    def __len__(self) -> int:
+        return len(self.computed())
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter(self.computed())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.computed()[index]
+
+    def __eq__(self, other: object) -> bool:
+        return self.computed() == (other.computed() if isinstance(other, LazySequence) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.computed())
+
+    def __repr__(self) -> str:
+        return repr(self.computed())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self.computed(),)
+
+
 class Comparison(msgspec.Struct, frozen=True):
-    """Cells with everything that is needed to compute them again."""
+    """Cells with everything that is needed to compute them again. Their statistics are computed on first use: verdicts do not need them."""
 
     signature: str
     ci_method: str
-    cells: tuple[Cell, ...]
+    cells: Sequence[Cell]
     level: str = "item"
     notes: tuple[str, ...] = ()  # for readers of the numbers
     warnings: tuple[str, ...] = ()  # those notes that a reader has to know, whatever else is shown
     left_out: dict[str, int] = {}  # texts on which people split evenly, by metric
     schema_version: int = SCHEMA_VERSION
+    keys: tuple[dict[str, Any], ...] = ()  # those of the cells
+    second_ratings: bool = False  # True if other people scored some texts again, which the cells then have statistics of
 
     def __repr__(self) -> str:
-        return short_repr(self, self.source, cells=len(self.cells))
+        return short_repr(self, self.source, cells=len(self.keys))
 
     @property
     def source(self) -> str:
@@ -89,7 +130,9 @@ class Comparison(msgspec.Struct, frozen=True):
 
     def as_json(self) -> dict[str, Any]:
         """Return one object for programs: `{schema_version, signature, ci_method, level, notes, warnings, left_out, cells}`."""
-        return msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
+        fields = msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
+        del fields["keys"], fields["second_ratings"]
+        return fields
 
     def frame(self) -> DataFrame:
         """Return the cells as a pandas frame, one row for each cell: the names of `as_json`, with intervals as pairs.
@@ -195,17 +238,44 @@ def compare_tables(aligned: JudgedTables, options: MeasureOptions) -> Comparison
     left_out = [count_left_out(judged, options) for judged in aligned.tables]
     # What makes labels less than they seem: copies of others, twins, and people who saw the judge's scores.
     label_warnings = [(*copy_notes(judged.data), *twin_notes(judged), *judged.data.labels.sighted_notes()) for judged in aligned.tables]
-    parts = [_cells_and_notes(*part, options) for part in zip(aligned.tables, left_out, label_warnings, strict=True)]
-    cells = sorted((cell for cells_of_part, _ in parts for cell in cells_of_part), key=lambda cell: sort_key(cell.key))
-    notes = tuple(dict.fromkeys(chain(aligned.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
+    notes = dict.fromkeys((*aligned.notes, *([_APART] if several_scales else [])))
+    for part in zip(aligned.tables, left_out, label_warnings, strict=True):
+        notes |= dict.fromkeys(_notes_of_table(*part, options))
     said_by_cards = {note for judged in aligned.tables for note in judged.data.about.notes}
     warnings = dict.fromkeys(note for note in aligned.notes if note not in said_by_cards)
     warnings |= dict.fromkeys(chain(*label_warnings))
-    cells = with_q(cells) if options.level == "item" else cells
     total_left_out = Counter[str]()
     for by_metric in left_out:
         total_left_out.update({metric: dropped for metric, (dropped, _) in by_metric.items()})
-    return Comparison(aligned.signature, CI_METHOD, tuple(cells), options.level, notes, tuple(warnings), dict(total_left_out))
+    keys = [key for judged in aligned.tables for table in rows_of_cells(judged, options.by) for key in table.keys]
+    cells = LazySequence(partial(_cells_of_tables, aligned.tables, options))
+    if options.level == "system" or options.versus:
+        cells.computed()  # raises for options that do not fit the data
+    return Comparison(
+        aligned.signature,
+        CI_METHOD,
+        cells,
+        options.level,
+        tuple(notes),
+        tuple(warnings),
+        dict(total_left_out),
+        keys=tuple(sorted(keys, key=sort_key)),
+        second_ratings=any(judged.data.second is not None for judged in aligned.tables),
+    )
+
+
+def _cells_of_tables(tables: Sequence[JudgedTable], options: MeasureOptions) -> list[Cell]:
+    """Return the cells of all tables, sorted by their keys and corrected together."""
+    cells: list[Cell] = []
+    for judged in tables:
+        if options.level == "system":
+            cells_of_table = system_cells(judged, options)
+        else:
+            cells_of_table = make_cells(judged, options)
+            cells_of_table = add_versus(cells_of_table, judged, options) if options.versus else cells_of_table
+        cells += add_asked(cells_of_table, judged, options)
+    cells.sort(key=lambda cell: sort_key(cell.key))
+    return with_q(cells) if options.level == "item" else cells
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -263,28 +333,23 @@ def _table_of_parts(parts: Sequence[_Part], options: MeasureOptions) -> JudgedTa
     return replace(JudgedTable.concatenate(tables), learnt=shared_baseline, design=design, design_notes=why)
 
 
-def _cells_and_notes(
+def _notes_of_table(
     judged: JudgedTable, left_out: Mapping[str, tuple[int, int]], label_warnings: Sequence[str], options: MeasureOptions
-) -> tuple[list[Cell], list[str]]:
-    """Return the cells of one data set, and notes for their reader."""
-    notes = [
-        *not_asked_notes(judged, options),
-        *score_notes(judged, options),
-        *left_out_notes(left_out),
-        *uneven_notes(judged, options),
-        *error_notes(judged.data, judged.judgments),
-        *label_warnings,
-    ]
+) -> Iterator[str]:
+    """Yield the notes for readers of the cells of one data set."""
+    yield from not_asked_notes(judged, options)
+    yield from score_notes(judged, options)
+    yield from left_out_notes(left_out)
+    yield from uneven_notes(judged, options)
+    yield from error_notes(judged.data, judged.judgments)
+    yield from label_warnings
     if options.level == "system":
-        cells = system_cells(judged, options)
-        notes += unread_notes(judged, options)
-    else:
-        cells = make_cells(judged, options)
-        cells = add_versus(cells, judged, options) if options.versus else cells
-        notes += judged.design_notes
-        if judged.design:
-            notes += design_notes(judged.design, judged.labels, [cell.sample_gain for cell in cells])
-    return add_asked(cells, judged, options), notes
+        yield from unread_notes(judged, options)
+        return
+    yield from judged.design_notes
+    if judged.design:
+        rows_by_cell = (rows for table in rows_of_cells(judged, options.by) for rows in table.rows)
+        yield from design_notes(judged.design, judged.labels, [sample_gain(judged, rows[judged.labelled[rows]]) for rows in rows_by_cell])
 
 
 def restrict(source: Recording, options: MeasureOptions) -> tuple[Dataset, Judgments]:

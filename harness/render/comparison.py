@@ -41,7 +41,7 @@ def render_comparison(
     With `all_rows` all verdicts are shown, and what the headings mean. With `distributions` the statistics have the class shares by
     agreement of the annotators. With `notes`, and where there are no verdicts, what the data say about themselves.
     """
-    pooled = any(POOLED in (cell["language"], cell["metric"]) for cell in comparison.cells)  # another question than that of verdicts
+    pooled = any(POOLED in (key["language"], key["metric"]) for key in comparison.keys)  # another question than that of verdicts
     decided = comparison if isinstance(comparison, DecidedComparison) and comparison.verdicts and not pooled else None
     answer = render_answer(decided.verdicts, decided.pages, width) if decided else []
     verdicts = [*_verdicts(decided, width, all_rows or full)] if decided else []
@@ -49,7 +49,7 @@ def render_comparison(
     lines = comparison.notes if notes or not verdicts else comparison.warnings
     said = [dim_lines(map(terminal_safe, lines))] if lines else []
     # who judged, and how, where all cells share it: `gpt-4o, single, temperature 0`; nothing for several judges
-    values = {name: {cell.key.get(name) for cell in comparison.cells} for name in SIDE}
+    values = {name: {key.get(name) for key in comparison.keys} for name in SIDE}
     shared = {name: next(iter(distinct)) for name, distinct in values.items() if len(distinct) == 1 and POOLED not in distinct}
     heading = [Text(side_text(shared), style="bold")] if shared.get("judge") else []
     return Group(*answer, *heading, *verdicts, *statistics, *said)
@@ -99,7 +99,7 @@ def _verdicts(comparison: DecidedComparison, width: int, all_rows: bool) -> Iter
 
         table = annotator_pooling_table(comparison.alternative_annotators)
         yield from (table_heading("Alternative annotator test by task"), FittedTable(table), dim_lines(table.legend))
-    if two_people := two_people_sentence(comparison.cells):
+    if comparison.second_ratings and (two_people := two_people_sentence(comparison.cells)):
         yield Text(f"\n{two_people}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,7 +14,7 @@ from harness.decide.cell_tests import pooled_annotator_tests
 from harness.decide.language_comparisons import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
-from harness.measure.compare import Comparison, JudgedTables, Recording, align, compare_tables
+from harness.measure.compare import Comparison, JudgedTables, LazySequence, Recording, align, compare_tables
 from harness.measure.options import MeasureOptions
 from harness.reports.answer.steps import LabelPages, label_pages
 from harness.signature import ComparisonSignature
@@ -41,14 +42,14 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
 
     verdicts: tuple[Verdict, ...] = ()
     alternative_annotators: tuple[dict[str, Any], ...] = ()
-    languages: tuple[LanguageComparison, ...] = ()
+    languages: Sequence[LanguageComparison] = ()
     acceptance: tuple[AcceptedFrom, ...] | None = None
     pairs: tuple[Mapping[str, Any], ...] = ()
     sections: Mapping[str, Mapping[str, Any]] = msgspec.field(default_factory=dict)
     pages: LabelPages = LabelPages()
 
     def __repr__(self) -> str:
-        return short_repr(self, self.source, cells=len(self.cells), verdicts=len(self.verdicts))
+        return short_repr(self, self.source, cells=len(self.keys), verdicts=len(self.verdicts))
 
     def as_json(self) -> dict[str, Any]:
         """Return one object for programs: that of `Comparison`, and a list for each part that was computed."""
@@ -103,7 +104,7 @@ def compare(
         **fields,
         verdicts=verdicts_of_tests(tests, decision),
         alternative_annotators=pooled_annotator_tests(tests, decision, [judged.data.about for judged in aligned.tables]),
-        languages=language_comparisons(aligned, tests, options, decision, full=full) if tests else (),
+        languages=LazySequence(partial(language_comparisons, aligned, tests, options, decision, full=full)) if tests else (),
         pages=label_pages(sources[0].name, sources[0].data),
         **of_full,
     )

@@ -131,7 +131,7 @@ def report(
     native = about.native_data if protocol.texts.constructed else {}
     comparable = len(judgments) and not data.sealed
     rule = of_rule(protocol.rule.majority, protocol.rule.annotators)
-    by_metric = compare([source], replace(rule, by=BY_METRIC.by)).cells if comparable else ()
+    by_metric = tuple(compare([source], replace(rule, by=BY_METRIC.by)).cells) if comparable else ()
     by_task = compare([source], rule) if comparable else None
     pooled = pooled_differences(source, rule) if comparable else {}
     verdicts_of_run = verdicts([source], rule, decision) if comparable else ()
@@ -151,7 +151,7 @@ def report(
         summaries=summaries(by_metric, pooled),
         verdicts=verdicts_of_run,
         by_metric=by_metric,
-        cells=by_task.cells if by_task else (),
+        cells=tuple(by_task.cells) if by_task else (),
         missing=dict(answers.missing),
         answered_by=dict(answers.answered_by),
         unreviewed_instructions=tuple(about.unreviewed_instructions),

@@ -51,6 +51,23 @@ def test_json_has_every_cell_unrounded(cli: Cli, folder: Path) -> None:
     assert [(cell["judge"], cell["pa"], cell["n_ref"]) for cell in found["cells"]] == [("flat", 1 / 3, 12), ("good", 1.0, 12)]
 
 
+def test_a_screen_of_verdicts_computes_no_cell(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each other form of the output has the numbers of all cells."""
+
+    class Computed(Exception):
+        pass
+
+    def refuse(*given: Any) -> Any:
+        raise Computed
+
+    screen = cli("compare", folder)
+    monkeypatch.setattr("harness.measure.compare.make_cells", refuse)
+    assert cli("compare", folder) == screen and screen.code == 0
+    for flags in (["--full"], ["--distributions"], ["--json"], ["--csv"], ["--md"], ["--latex"], ["--html", folder / "p.html"]):
+        with pytest.raises(Computed):
+            cli("compare", folder, *flags)
+
+
 def test_a_wide_grid_has_the_intervals_that_are_shown_and_full_has_all(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = cli("compare", folder, "--json").out
     monkeypatch.setattr("harness.measure.cells.MANY_CELLS", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -17,7 +18,7 @@ from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
 from harness.errors import UsageError
-from harness.measure.cells import Cell
+from harness.measure.cells import Cell, make_cells
 from harness.measure.compare import Comparison, Recording, compare
 from harness.measure.options import Annotators, MeasureOptions
 from harness.model import Failure, Item, Judgment, Label, Scale
@@ -33,7 +34,7 @@ THREE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
 NAMES = Scale(kind="nominal", classes=("A", "B", "tie"))
 
 
-def cells_of(*recordings: Recording, **options: Any) -> tuple[Cell, ...]:
+def cells_of(*recordings: Recording, **options: Any) -> Sequence[Cell]:
     return compare(recordings, MeasureOptions(**options)).cells
 
 
@@ -256,6 +257,32 @@ def test_a_comparison_is_a_frame_of_the_same_names(several: Recording) -> None:
     assert not any(isinstance(value, dict) for name in frame.columns for value in frame[name])
     assert frame["vs_baseline.diff"].tolist() == [cell.vs_baseline["diff"] for cell in found.cells]
     assert frame["pa"].tolist() == [cell["pa"] for cell in found.cells]
+
+
+def test_cells_are_computed_on_first_use_and_once(several: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys, notes and the signature cost no statistic; a copy of the comparison shares the cells, and so does one that went to a file."""
+    computed: list[int] = []
+    monkeypatch.setattr("harness.measure.compare.make_cells", lambda *given: computed.append(1) or make_cells(*given))
+    compared = compare([several], MeasureOptions())
+    assert len(compared.keys) == 18 and repr(compared).endswith("18 cells>") and compared.signature and not computed
+    copy = msgspec.structs.replace(compared, notes=("said",))
+    assert [cell.key for cell in compared.cells] == [*compared.keys] and copy.cells == compared.cells and len(computed) == 1
+    assert pickle.loads(pickle.dumps(copy)).cells == tuple(compared.cells) == compare([several], MeasureOptions()).cells
+    assert len(computed) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"by": ("language", "metrik")}, "metrik"),
+        ({"versus": ("judge", "gpt")}, "no judge 'gpt'"),
+        ({"level": "system", "by": ("system",)}, "--by"),
+    ],
+    ids=["key", "versus", "system"],
+)
+def test_options_that_do_not_fit_the_data_are_refused_before_cells_are_read(several: Recording, options: Any, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        compare([several], MeasureOptions(**options))
 
 
 # What holds for any labels and judgments

@@ -85,7 +85,8 @@ def make_comparison() -> Callable[..., Comparison]:
     """A comparison of some cells."""
 
     def make(*cells: Cell, **other: Any) -> Comparison:
-        return Comparison(**({"signature": "data:d|seed:0", "ci_method": "95%", "cells": cells} | other))
+        keys = tuple(cell.key for cell in cells)
+        return Comparison(**({"signature": "data:d|seed:0", "ci_method": "95%", "cells": cells, "keys": keys} | other))
 
     return make
 
