@@ -377,7 +377,13 @@ def _readings(
     for number, share in enumerate(ordered, start=1):
         reading = _Reading(annotator, (number, len(ordered)), [], {})
         entries: list[tuple[Item, Any, dict[str, Score]]] = [(item, "practice", expected) for item, expected in practised if number == 1]
-        mixed = _with_checks(share, damaged[number - 1 :: len(ordered)], f"{options.seed} {annotator} {number}")
+        # Damaged texts among the others, never first, and far from each other.
+        mixed = [(item, "label") for item in share]
+        checks = damaged[number - 1 :: len(ordered)]
+        chance = random.Random(f"{options.seed} {annotator} {number}")
+        for index, item in enumerate(checks):
+            first, last = (len(share) * place_of_check // len(checks) for place_of_check in (index, index + 1))
+            mixed.insert(index + chance.randint(max(1, first), max(1, last)), (item, "check"))
         for item, role, expected in (*entries, *((item, role, {}) for item, role in mixed)):
             key = hashlib.sha256(f"{options.seed}\0{annotator}\0{role}\0{item.item_id}".encode()).hexdigest()[:12]
             reading.entries.append(PageItem(key, item.item_id, role, expected))
@@ -400,16 +406,6 @@ def _in_blocks(items: Sequence[Item], key: str, seed: str) -> list[Item]:
     random.Random(f"{seed} blocks").shuffle(names)
     blocks = [[item for item, value in zip(items, values, strict=True) if value == name] for name in names]
     return [item for block in blocks for item in reading_order(block, seed)]
-
-
-def _with_checks(items: Sequence[Item], damaged: Sequence[Item], seed: str) -> list[tuple[Item, str]]:
-    """Damaged texts among the others, never first, and far from each other."""
-    mixed = [(item, "label") for item in items]
-    chance = random.Random(seed)
-    for number, item in enumerate(damaged):
-        first, last = (len(items) * index // len(damaged) for index in (number, number + 1))
-        mixed.insert(number + chance.randint(max(1, first), max(1, last)), (item, "check"))
-    return mixed
 
 
 def _notes(content: PageContent, readings: Sequence[_Reading], interface_language: str, options: PageOptions) -> Iterable[str]:
@@ -452,8 +448,18 @@ def read_sample(path: Path, data: Dataset) -> dict[str, Drawn]:
     Raises ContentError with `file:line` for a file that cannot be read, an item that is unknown or stands twice, and a probability that
     is none.
     """
+    if path.suffix == ".txt":
+        refuse_pipe(path)
+        try:
+            lines = path.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as err:
+            raise ContentError(f"cannot be read: {err}", path) from None
+        rows: list[tuple[int, dict[str, Any]]]
+        rows = [(number, {"item_id": text.strip()}) for number, text in enumerate(lines, start=1) if text.strip()]
+    else:
+        rows = list(read_rows(path))
     drawn: dict[str, Drawn] = {}
-    for line, row in _rows(path):
+    for line, row in rows:
         name = str(row.get("item_id", ""))
         if name not in data.by_id:
             raise ContentError(f"there is no item '{name}' in the data.{suggest(name, data.by_id)}", path, line)
@@ -477,17 +483,6 @@ def unlabelled(data: Dataset, items: Sequence[Item], order: Sequence[str] = (), 
     rank = {name: number for number, name in enumerate(order)}
     waiting = [item for item in items if item.item_id not in native]
     return sorted(waiting, key=lambda item: rank.get(item.item_id, len(rank)))
-
-
-def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    if path.suffix == ".txt":
-        refuse_pipe(path)
-        try:
-            lines = path.read_text("utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as err:
-            raise ContentError(f"cannot be read: {err}", path) from None
-        return [(number, {"item_id": line.strip()}) for number, line in enumerate(lines, start=1) if line.strip()]
-    return list(read_rows(path))
 
 
 def assign(items: Sequence[Item], annotators: Sequence[str], overlap: float, seed: int) -> dict[str, list[Item]]:

@@ -45,7 +45,9 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
 
     def question(self, metric: str, scale: Scale) -> dict[str, Any]:
         """One question for the page: title, text, and the classes or the range to choose from."""
-        rubric = self._rubric(metric)
+        rubric = self.instructions.rubrics.get(metric) if self.instructions else None
+        if rubric is None and metric in self.library.rubric_files:
+            rubric = RubricWords.of(self.library.rubric(metric))
         lines = (rubric.simple if rubric else self.questions.get(metric, "")).strip().splitlines()
         classes_named = {str(value) for value in scale.classes}
         # such as `2: yes, all of it.`
@@ -111,11 +113,6 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
             usual = {"source": self.strings["source_text"], "output": self.strings["text_to_judge"]}
             fields |= {name: words for name, words in usual.items() if name in fields}
         return {"about": instruction.instruction.strip(), "fields": fields, "outputs": outputs}
-
-    def _rubric(self, metric: str) -> RubricWords | None:
-        if self.instructions and metric in self.instructions.rubrics:
-            return self.instructions.rubrics[metric]
-        return RubricWords.of(self.library.rubric(metric)) if metric in self.library.rubric_files else None
 
 
 def output_fields(library: Library, section: TaskSection) -> list[str]:

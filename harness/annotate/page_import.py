@@ -213,7 +213,11 @@ def _result_of_table(path: Path, record: PageRecord) -> PageResult:
     for row in table.records:
         answer = answers.setdefault(str(row.cells.get("key")), _answer_of_row(path, row))
         if metric := row.cells.get("metric"):
-            answer["scores"][metric] = _score(row, metric, record)
+            score: Score | None = row.cells.get("score")
+            if not record.review and metric in record.scales:
+                with suppress(UnreadableScore):  # what is not on the scale stays as it is, and is refused as a label
+                    score = read_score(score, record.scales[metric])
+            answer["scores"][metric] = score
             if row.cells.get("reasons") or row.cells.get("words"):
                 why = {"reasons": (row.cells.get("reasons") or "").split(), "words": row.cells.get("words") or ""}
                 answer.setdefault("reviews", {})[metric] = why
@@ -238,17 +242,6 @@ def _answer_of_row(path: Path, row: Record) -> dict[str, Any]:
         }
     except (ValueError, msgspec.DecodeError) as err:
         raise ContentError(f"not a row of a labelling page ({err}); ask its sender to save and send it again", path, row.number) from None
-
-
-def _score(row: Record, metric: str, record: PageRecord) -> Score | None:
-    """Return the score of a row as its scale writes it; what is not on the scale stays as it is, and is refused as a label."""
-    text: str | None = row.cells.get("score")
-    if record.review or metric not in record.scales:
-        return text
-    try:
-        return read_score(text, record.scales[metric])
-    except UnreadableScore:
-        return text
 
 
 # Files and their pages
@@ -482,7 +475,7 @@ class _PageImport:
 
     def _add_label(self, seen: SeenText, metric: str) -> None:
         score, scale = seen.answer.scores[metric], self.record.scales.get(metric)
-        row = {"item_id": seen.entry.item_id, "annotator_id": self._annotator(seen), "metric": metric, "score": score}
+        row: dict[str, Any] = {"item_id": seen.entry.item_id, "annotator_id": self._annotator(seen), "metric": metric, "score": score}
         key = (row["item_id"], row["annotator_id"], metric)
         line, earlier = self.before.get(key, ("", None))
         if scale is None or not scale.holds(score):
@@ -496,7 +489,17 @@ class _PageImport:
         else:
             self.before[key] = (seen.place, score)
             of_folder = self.target.about.source if self.target.labels and self.target.about else self.source
-            self.labels.append(row | ({} if self.source == of_folder else {"source": self.source}) | self._spans(seen))
+            if self.source != of_folder:
+                row["source"] = self.source
+            if seen.answer.errors is not None or seen.answer.no_errors:
+                # The marked errors, at their places in the item's own texts.
+                fields = self.data.by_id[seen.entry.item_id].fields
+                row["spans"] = []
+                for error in seen.answer.errors or ():
+                    text = str(fields.get(error.field) or "")
+                    start, end = original_place(text, error.start), original_place(text, error.end)
+                    row["spans"].append({"field": error.field, "start": start, "end": end, "severity": error.severity})
+            self.labels.append(row)
 
     def _add_review(self, seen: SeenText, metric: str) -> None:
         assert self.record.review
@@ -527,18 +530,6 @@ class _PageImport:
 
     def _refuse(self, seen: SeenText, row: dict[str, Any], reason: str) -> None:
         self.refused.append(RefusedRow(f"{seen.path.name}:text {seen.answer.place}", reason, row))
-
-    def _spans(self, seen: SeenText) -> dict[str, Any]:
-        """Return the marked errors, at their places in the item's own texts."""
-        if seen.answer.errors is None and not seen.answer.no_errors:
-            return {}
-        fields = self.data.by_id[seen.entry.item_id].fields
-        spans = []
-        for error in seen.answer.errors or ():
-            text = str(fields.get(error.field) or "")
-            start, end = original_place(text, error.start), original_place(text, error.end)
-            spans.append({"field": error.field, "start": start, "end": end, "severity": error.severity})
-        return {"spans": spans}
 
     # Writing
 

@@ -242,18 +242,15 @@ def listening_socket(host: str, port: int) -> socket.socket:
         listener.listen()
     except OSError as err:
         listener.close()
-        raise UsageError(_refusal(host, port, err)) from None
+        reasons = {
+            errno.EADDRINUSE: f"port {port} of {host} is in use by another program; choose another with --port, or end that program",
+            errno.EACCES: f"port {port} needs more rights than you have; choose one from 1024 on with --port",
+            errno.EADDRNOTAVAIL: f"--host {host} is no address of this machine; leave it out for this machine only, or use 0.0.0.0 for all "
+            "its addresses",
+        }
+        other = f"port {port} of {host} cannot be listened on ({err.strerror or err}); choose another with --port"
+        raise UsageError(reasons.get(err.errno or 0, other)) from None
     return listener
-
-
-def _refusal(host: str, port: int, err: OSError) -> str:
-    if err.errno == errno.EADDRINUSE:
-        return f"port {port} of {host} is in use by another program; choose another with --port, or end that program"
-    if err.errno == errno.EACCES:
-        return f"port {port} needs more rights than you have; choose one from 1024 on with --port"
-    if err.errno == errno.EADDRNOTAVAIL:
-        return f"--host {host} is no address of this machine; leave it out for this machine only, or use 0.0.0.0 for all its addresses"
-    return f"port {port} of {host} cannot be listened on ({err.strerror or err}); choose another with --port"
 
 
 def address_of(listener: socket.socket, host: str) -> str:

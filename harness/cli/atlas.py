@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from harness.cli.commands.find_out import ShowAtlas
-from harness.cli.output import columns, fitting, hanging, in_lines, print_signed, step_lines
-from harness.cli.streams import known_width, print_json
+from harness.cli.output import columns, fitting, hanging, print_signed, step_lines
+from harness.cli.streams import in_lines, known_width, print_json
 from harness.errors import UsageError
 from harness.judge_atlas.atlas import CORRECTED, FILE, USE, Atlas, AtlasRow, answers_by_quality, read_atlas, select, tag_of
 from harness.reports.answer.parts import STYLES

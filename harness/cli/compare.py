@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from harness import sources
@@ -57,8 +56,7 @@ def compare(arguments: Compare) -> int:
             for source in compared.sources:
                 refuse_in_repository(page, source.recording.data.about)
             pairs = [(source.recording, source.run) for source in compared.sources]
-
-            write_atomic(page, comparison_page(comparison, pairs, compared.options, _write_command(arguments)), private=True)
+            write_atomic(page, comparison_page(comparison, pairs, compared.options, repeating_command(arguments)), private=True)
         print(page)
     elif arguments.json:
         roles = {} if table is None else {"roles": table.table.roles.by_column}
@@ -79,21 +77,17 @@ def compare(arguments: Compare) -> int:
         from harness.render.comparison import render_comparison, show
         from harness.render.terminal import closing_line, signature_line
 
-        body = partial(
-            render_comparison,
-            comparison,
-            statistics,
-            arguments.distributions,
-            all_rows=arguments.all,
-            notes=arguments.notes,
-        )
+        shown = {"all_rows": arguments.all, "notes": arguments.notes}
         closing = closing_line(
             [comparison.signature], left_out=comparison.left_out, notes=len(comparison.notes) - len(comparison.warnings), more=_MORE
         )
-        show(lambda width: body(width=width), signature_line(comparison.signature) if arguments.notes else closing)
+        show(
+            lambda width: render_comparison(comparison, statistics, arguments.distributions, width=width, **shown),
+            signature_line(comparison.signature) if arguments.notes else closing,
+        )
     return exit_code_of(comparison.verdicts)
 
 
-def _write_command(arguments: Compare) -> str:
+def repeating_command(arguments: Compare) -> str:
     """Return the command that repeats this comparison: all its flags but those of the output, with folders named without their path."""
     return shlex.join(["harness", "compare", *(Path(source).name for source in arguments.sources), *recorded_words(arguments)])

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.commands.content_and_installation import CheckContent, Doctor, ListContent, Models, NewContent
-from harness.cli.output import fitting, in_lines, print_columns
-from harness.cli.streams import known_width, print_json
+from harness.cli.output import fitting, print_columns
+from harness.cli.streams import in_lines, known_width, print_json
 from harness.content.library import Library, bundled_root, checkout_around, is_checkout
 from harness.content.tags import autonym, english_name
 from harness.errors import UsageError
@@ -30,21 +30,14 @@ def list_content(arguments: ListContent) -> int:
         from harness.cli.data import show_list
 
         return show_list(DataList(json=arguments.json, content=arguments.content))
-    kinds = {
-        "languages": _list_languages,
-        "tasks": _list_tasks,
-        "rubrics": _list_rubrics,
-        "boards": _list_boards,
-        "judges": _list_judges,
-    }
     if arguments.kind is None:
-        counts = {kind: len(rows(library)) for kind, rows in kinds.items()} | {"datasets": len(library.dataset_card_files)}
+        counts = {kind: len(_list_kind(kind, library)) for kind in _SHOWN} | {"datasets": len(library.dataset_card_files)}
         if arguments.json:
             return print_json(counts)
         print("Six kinds of content can be listed:\n")
         print_columns([(f"harness list {kind}", str(counts[kind]), what) for kind, what in _KINDS.items()])
         return 0
-    rows = kinds[arguments.kind](library)
+    rows = _list_kind(arguments.kind, library)
     if arguments.json:
         return print_json(rows)
     if not rows:
@@ -85,56 +78,43 @@ _KINDS = {
 }
 
 
-def _list_languages(library: Library) -> list[dict[str, Any]]:
-    rows = []
-    for tag in library.pack_files:
-        pack = library.pack(tag)
-        items = sum(path.read_bytes().count(b"\n") for path in library.item_files(tag).values())
-        rows.append(
-            {
-                "tag": tag,
-                "name": english_name(tag),
-                "autonym": autonym(tag),
-                "script": pack.script,
-                "resources": f"class {pack.resource_class}",
-                "items": f"{items} items" if items else "no items",
-                "review": f"reviewed by {len(pack.reviewed_by)}" if pack.reviewed_by else "unreviewed",
-            }
-        )
+def _list_kind(kind: str, library: Library) -> list[dict[str, Any]]:
+    """Return a row for each piece of content of a kind, or for each form of a judge's name."""
+    rows: list[dict[str, Any]] = []
+    if kind == "languages":
+        for tag in library.pack_files:
+            pack = library.pack(tag)
+            items = sum(path.read_bytes().count(b"\n") for path in library.item_files(tag).values())
+            rows.append(
+                {
+                    "tag": tag,
+                    "name": english_name(tag),
+                    "autonym": autonym(tag),
+                    "script": pack.script,
+                    "resources": f"class {pack.resource_class}",
+                    "items": f"{items} items" if items else "no items",
+                    "review": f"reviewed by {len(pack.reviewed_by)}" if pack.reviewed_by else "unreviewed",
+                }
+            )
+    elif kind == "tasks":
+        for task in map(library.task, library.task_files):
+            rows.append({"task": f"{task.id}@{task.version}", "title": task.title, "texts": ", ".join(task.fields)})
+    elif kind == "rubrics":
+        for rubric in map(library.rubric, library.rubric_files):
+            scale = rubric.scale
+            row = {"rubric": f"{rubric.id}@{rubric.version}", "scale": f"{scale.kind} {scale.describe()}", "best": f"best {scale.best}"}
+            rows.append(row)
+    elif kind == "boards":
+        for board in map(library.board, library.board_files):
+            rows.append({"board": f"{board.id}@{board.version}", "title": board.title, "languages": ", ".join(board.languages)})
+        for group in map(library.collection, library.collection_files):
+            title = f"{group.title}: {len(group.boards)} boards that are asked together"
+            rows.append({"board": f"{group.id}@{group.version}", "title": title, "boards": ", ".join(group.boards)})
+    else:
+        from harness.judges.registry import name_forms
+
+        rows += [{"judge": form, "what": what, "from": source} for form, what, source in name_forms()]
     return rows
-
-
-def _list_tasks(library: Library) -> list[dict[str, Any]]:
-    return [{"task": f"{t.id}@{t.version}", "title": t.title, "texts": ", ".join(t.fields)} for t in map(library.task, library.task_files)]
-
-
-def _list_rubrics(library: Library) -> list[dict[str, Any]]:
-    return [
-        {"rubric": f"{r.id}@{r.version}", "scale": f"{r.scale.kind} {r.scale.describe()}", "best": f"best {r.scale.best}"}
-        for r in map(library.rubric, library.rubric_files)
-    ]
-
-
-def _list_boards(library: Library) -> list[dict[str, Any]]:
-    boards = [
-        {"board": f"{b.id}@{b.version}", "title": b.title, "languages": ", ".join(b.languages)}
-        for b in map(library.board, library.board_files)
-    ]
-    collections = [
-        {
-            "board": f"{c.id}@{c.version}",
-            "title": f"{c.title}: {len(c.boards)} boards that are asked together",
-            "boards": ", ".join(c.boards),
-        }
-        for c in map(library.collection, library.collection_files)
-    ]
-    return [*boards, *collections]
-
-
-def _list_judges(library: Library) -> list[dict[str, Any]]:
-    from harness.judges.registry import name_forms
-
-    return [{"judge": form, "what": what, "from": source} for form, what, source in name_forms()]
 
 
 def check(arguments: CheckContent) -> int:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.commands.labels_and_data import DataCheck, DataGet, DataList, DataPath, DataRemove, DataShow
-from harness.cli.output import columns, fitting, in_lines, step_lines
-from harness.cli.streams import known_width, print_json, print_message
+from harness.cli.output import columns, fitting, step_lines
+from harness.cli.streams import in_lines, known_width, print_json, print_message
 from harness.content.library import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import english_name, suggest

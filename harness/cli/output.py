@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from harness.cli.streams import print_json, print_message
+from harness.cli.streams import in_lines, print_json, print_message
 from harness.errors import JUDGE
 from harness.reports.tables.numbers import counted
 from harness.text import broken_command, terminal_safe
@@ -257,20 +256,6 @@ def columns(rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[st
         return blanks + text if column in numbers else text + blanks
 
     return [(" " * _GAP).join(padded(column, text) for column, text in enumerate(row)).rstrip() for row in safe]
-
-
-def in_lines(text: str, width: int | None) -> Iterator[str]:
-    """A sentence in lines of a width, broken between words."""
-    from rich.cells import cell_len
-
-    line = ""
-    for word in re.split(" (?!%)", text):
-        if width and line and cell_len(f"{line} {word}") > width:
-            yield line
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    yield line
 
 
 def hanging(rows: Sequence[tuple[str, Sequence[str]]], width: int | None) -> Iterator[str]:

@@ -46,7 +46,15 @@ def with_spec_file(words: Sequence[str]) -> list[ReadSpec]:
     if stated.get("spec") is None:
         return [ReadSpec(list(words), {})]
     path = Path(str(stated["spec"]))
-    content = _read(path)
+    try:
+        refuse_pipe(path)
+        content = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError as err:
+        raise UsageError(f"{FLAG} {path} cannot be read: {err.strerror}") from None
+    except OSError as err:
+        raise unreadable(err, path) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise ContentError(f"not valid TOML: {err}", path) from None
     positional = [field.key for field in fields_of(class_of(name)) if field.positional]
     stated |= dict.fromkeys(positional[: len(positional_of(name, rest))])  # they take precedence as flags do
     parts = _split_by_language(content, stated, path) if name == "run" else [(content, list[str]())]
@@ -67,7 +75,10 @@ def _put_together(name: str, path: Path, flags: Mapping[str, Any], stated: Mappi
             continue
         if isinstance(value, dict):  # where = {language = ["ja"]}
             value = [f"{part}={','.join(map(str, text)) if isinstance(text, list) else text}" for part, text in value.items()]
-        texts = [_check_text(name, text, key, path) for text in (value if isinstance(value, list) else [value])] if not field.switch else []
+        values = [] if field.switch else value if isinstance(value, list) else [value]
+        if any(isinstance(text, bool) or not isinstance(text, (str, int, float)) for text in values):
+            raise ContentError(f"'{key}' should be a text, a number or a list of them", path, line)
+        texts = [str(_resolve_path(name, path.parent, key, text)) for text in values]
         if field.positional:
             positional += texts
             continue
@@ -135,24 +146,6 @@ def _resolve_path(name: str, folder: Path, key: str, value: Any) -> Any:
 
 def _line_of_key(path: Path, key: str) -> int | None:
     return line_of(path, rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=")
-
-
-def _check_text(name: str, value: Any, key: str, path: Path) -> str:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ContentError(f"'{key}' should be a text, a number or a list of them", path, _line_of_key(path, key))
-    return str(_resolve_path(name, path.parent, key, value))
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        refuse_pipe(path)
-        return tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError as err:
-        raise UsageError(f"{FLAG} {path} cannot be read: {err.strerror}") from None
-    except OSError as err:
-        raise unreadable(err, path) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise ContentError(f"not valid TOML: {err}", path) from None
 
 
 def write_spec(

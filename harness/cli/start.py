@@ -14,8 +14,8 @@ import msgspec
 from harness.cli.arguments import ask_role, show_table
 from harness.cli.commands.find_out import Start
 from harness.cli.flags import read_flags
-from harness.cli.output import ended, facts_of, in_lines, print_summary
-from harness.cli.streams import known_width
+from harness.cli.output import ended, facts_of, print_summary
+from harness.cli.streams import in_lines, known_width
 from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.content.tags import choose_from

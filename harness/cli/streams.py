@@ -73,19 +73,33 @@ def print_message(text: str) -> None:
         return
     from rich.cells import cell_len  # late: most messages are short
 
+    unbroken = r"(?:^harness: )?(?:'harness [^'\n]*'\S*|\S+(?: %\S*)?)"
     further_in = min((len(line) - len(line.lstrip()) for line in lines if line[:1] == " "), default=2)
     for line in lines:
         if cell_len(line) <= width:
             print(line, file=sys.stderr)
             continue
-        indent = " " * max(len(line) - len(line.lstrip()), further_in)
-        output_line = line[: len(line) - len(line.lstrip())]
-        for word in re.findall(r"'harness [^'\n]*'\S*|\S+(?: %\S*)?", line):
-            if output_line.strip() not in ("", "harness:") and cell_len(f"{output_line} {word}") > width:
-                print(output_line, file=sys.stderr)
-                output_line = indent
-            output_line += f" {word}" if output_line.strip() else word
-        print(output_line, file=sys.stderr)
+        start = line[: len(line) - len(line.lstrip())]
+        indent = " " * max(len(start), further_in)
+        print("\n".join(joined_in_lines(re.findall(unbroken, line), width, start, indent)), file=sys.stderr)
+
+
+def in_lines(text: str, width: int | None) -> Iterator[str]:
+    """Yield a sentence in lines of a width, broken between words; no width is no break."""
+    return joined_in_lines(re.split(" (?!%)", text), width)
+
+
+def joined_in_lines(words: Iterable[str], width: int | None, start: str = "", indent: str = "") -> Iterator[str]:
+    """Yield words joined by blanks in lines of a width: the first line begins with `start`, all others with `indent`."""
+    from rich.cells import cell_len
+
+    line = start
+    for word in words:
+        if width and line.strip() and cell_len(f"{line} {word}") > width:
+            yield line
+            line = indent
+        line += f" {word}" if line.strip() else word
+    yield line
 
 
 def print_json(data: Any) -> int:
@@ -184,7 +198,12 @@ def interrupted_once() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _interrupt)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
     finally:

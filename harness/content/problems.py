@@ -68,8 +68,9 @@ def duplicates(names: Iterable[str | int]) -> list[str | int]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def _size_complaints(scale: Scale) -> Complaints:
-    """List what no rating has: more classes than tables of all pairs have room for, and scores whose squares are no numbers."""
+def scale_complaints(scale: Scale, *, needs_best: bool = True) -> Complaints:
+    """Yield what is wrong with a scale, each with a pattern for the line to correct."""
+    # What no rating has: more classes than tables of all pairs have room for, and scores whose squares are no numbers.
     if len(scale.classes) > MOST_CLASSES:
         yield (
             f"{len(scale.classes):,} classes; at most {MOST_CLASSES} can be compared: join classes, or for scores that are numbers write "
@@ -79,12 +80,7 @@ def _size_complaints(scale: Scale) -> Complaints:
     for name, score in (("min", scale.min), ("max", scale.max), *(("classes", score) for score in scale.classes)):
         if isinstance(score, (int, float)) and not abs(score) <= MOST_SCORE:
             yield f"{score:g} is too large for a score; the most is {MOST_SCORE:g}", key_pattern(name)
-            return
-
-
-def scale_complaints(scale: Scale, *, needs_best: bool = True) -> Complaints:
-    """Yield what is wrong with a scale, each with a pattern for the line to correct."""
-    yield from _size_complaints(scale)
+            break
     bounds = (scale.min, scale.max)
     if scale.kind == "interval":
         if scale.min is None or scale.max is None or scale.min >= scale.max:

@@ -32,11 +32,13 @@ def parse_scale(text: str, as_written: str = "") -> Scale:
             raise UsageError(f"{as_written}{text}: '{option}' should be {name}=VALUE, once")
         options[name] = value
     ends = class_text.split("..")
-    numbers = [parse_score(end) for end in ends]
-    if len(ends) == 2 and options.get("kind") != "interval" and (spelt_out := _whole_numbers(*numbers)):
-        fields: dict[str, Any] = {"kind": "ordinal", "classes": spelt_out}
-    elif len(ends) == 2 and not any(isinstance(number, str) for number in numbers):
-        fields = {"kind": "interval", "min": numbers[0], "max": numbers[1]}
+    low, high = parse_score(ends[0]), parse_score(ends[-1])
+    is_range = len(ends) == 2 and not isinstance(low, str) and not isinstance(high, str)
+    # A range of three to eleven whole numbers is spelt out; 0..1 is what shares lie in.
+    if is_range and options.get("kind") != "interval" and isinstance(low, int) and isinstance(high, int) and 1 < high - low <= MOST_CLASSES:
+        fields: dict[str, Any] = {"kind": "ordinal", "classes": tuple(range(low, high + 1))}
+    elif is_range:
+        fields = {"kind": "interval", "min": low, "max": high}
     else:
         classes = tuple(parse_score(part) for part in class_text.split(",") if part.strip())
         if any(isinstance(c, float) for c in classes):
@@ -48,13 +50,6 @@ def parse_scale(text: str, as_written: str = "") -> Scale:
         return msgspec.convert(fields, Scale)
     except msgspec.ValidationError as err:
         raise UsageError(f"{as_written}{text}: {err}") from None
-
-
-def _whole_numbers(low: Score, high: Score) -> tuple[int, ...]:
-    """Return all whole numbers of a range that has three to eleven of them; else none: 0..1 is what shares lie in."""
-    if not (isinstance(low, int) and isinstance(high, int) and 1 < high - low <= MOST_CLASSES):
-        return ()
-    return tuple(range(low, high + 1))
 
 
 def parse_score(text: str) -> Score:

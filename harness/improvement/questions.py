@@ -186,24 +186,21 @@ def recorded_candidates(source: Recording, compare: MeasureOptions, least: int =
     right = right_by_question(judged)
     candidates = tuple(dict.fromkeys(candidate for answers in right.values() for candidate in answers))
     if len(candidates) < least:
-        raise UsageError(_too_few_candidates(source.name, candidates))
+        if not candidates:
+            raise UsageError(
+                f"there is nothing to choose from: {source.name} has no judge whose scores are classes of the labels' scale, and a "
+                f"candidate is right where it gives the commonest label. 'harness compare {source.name}' compares numbers; "
+                "--judge openai/MODEL asks for classes"
+            )
+        raise UsageError(
+            f"there is nothing to choose between: {source.name} has one judge under one condition ({candidates[0]}). Ask under several "
+            "(harness run --variant A --variant B), ask several judges, or let this command ask: --judge openai/MODEL"
+        )
     questions = LabelledQuestions.of(judged.data, judged.labels)
     questions = questions.take(np.array([len(right.get(question, ())) == len(candidates) for question in questions.questions], bool))
     if not len(questions):
         raise UsageError("no text was put to all candidates on one metric; choose candidates with --judge or --where variant=NAMES")
     return questions, RecordedCandidates(source, candidates, right)
-
-
-def _too_few_candidates(name: str, candidates: Sequence[JudgeCondition]) -> str:
-    if not candidates:
-        return (
-            f"there is nothing to choose from: {name} has no judge whose scores are classes of the labels' scale, and a candidate is right "
-            f"where it gives the commonest label. 'harness compare {name}' compares numbers; --judge openai/MODEL asks for classes"
-        )
-    return (
-        f"there is nothing to choose between: {name} has one judge under one condition ({candidates[0]}). Ask under several "
-        "(harness run --variant A --variant B), ask several judges, or let this command ask: --judge openai/MODEL"
-    )
 
 
 def right_by_question(judged: JudgedTable) -> dict[LabelledQuestion, dict[JudgeCondition, float]]:

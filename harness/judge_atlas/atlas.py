@@ -482,6 +482,12 @@ def _answer_of_quality(quality: str, rows: Sequence[AtlasRow], gone: Collection[
     def fitness(row: AtlasRow) -> tuple[bool, bool, int, int]:
         return row.judge not in gone, row.verdict == USE, uses[row.judge, row.condition, row.verdict], row.texts
 
+    def closeness(row: AtlasRow) -> float:
+        """Return how close a judge is to people; where people cannot be compared with, below all others, how close to their labels."""
+        if row.gap is not None:
+            return row.gap
+        return -1.0 if row.right is None else row.right - 2.0
+
     metrics = []
     for (metric, name), metric_rows in by_metric.items():
         allowed = [row for row in metric_rows if row.verdict in (USE, CORRECTED)]
@@ -490,16 +496,9 @@ def _answer_of_quality(quality: str, rows: Sequence[AtlasRow], gone: Collection[
             metrics.append(MetricAnswer(metric, name, best.verdict, best, best.judge in gone, tuple(metric_rows)))
             continue
         undecided = [row for row in metric_rows if row.verdict != AGAINST]
-        best = max(undecided or metric_rows, key=_closeness)
+        best = max(undecided or metric_rows, key=closeness)
         metrics.append(MetricAnswer(metric, name, OPEN if undecided else AGAINST, best, False, tuple(metric_rows)))
     return QualityAnswer(quality, tuple(sorted(metrics, key=lambda metric: ORDER.index(metric.answer))))
-
-
-def _closeness(row: AtlasRow) -> float:
-    """Return how close a judge comes to people; where people cannot be compared with, below all others, how close to their labels."""
-    if row.gap is not None:
-        return row.gap
-    return -1.0 if row.right is None else row.right - 2.0
 
 
 def _rows_with(rows: Sequence[AtlasRow], what: str, wanted: str, value_of: Callable[[AtlasRow], str]) -> tuple[AtlasRow, ...]:

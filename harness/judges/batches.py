@@ -175,22 +175,18 @@ class Batches:
 
     async def find(self, file_id: str, name: str, value: str) -> ProviderBatch | None:
         """Return the batch that was made of that file or has that value in its metadata; None if there is none."""
-        async for batch in self._all_batches():
-            if batch.input_file_id == file_id or batch.metadata_value(name) == value:
-                return batch
-        return None
-
-    async def _all_batches(self) -> AsyncIterator[ProviderBatch]:
         listed, after = 0, ""
         while listed < _MOST_LISTED:
             wanted = self._client.batches.with_streaming_response.list(limit=_PAGE_SIZE, extra_query={"after": after} if after else None)
             page = self._decode((await self._ask("list batches", wanted)).body, _Page)
             for batch in page.data:
-                yield batch
+                if batch.input_file_id == file_id or batch.metadata_value(name) == value:
+                    return batch
             if not page.has_more or not page.data:
-                return
+                return None
             listed += len(page.data)
             after = page.data[-1].id
+        return None
 
     async def retrieve(self, batch_id: str) -> ProviderBatch:
         """Return a batch in its present state."""

@@ -115,8 +115,15 @@ class PythonJudge:
 
     def _write_reply(self, returned: Any, call: Call) -> str:
         """Return the reply's text. Raises FatalReply for what is no answer, or cannot be written down."""
+        metrics, joint = call.query.metrics, call.query.condition.variant.call == "joint"
+        is_number = isinstance(returned, Real) and not isinstance(returned, bool)
+        scores = {metrics[0]: returned} if is_number and len(metrics) == 1 else returned
+        text = None
         try:
-            text = _write_result(returned, call)
+            if returned is None or isinstance(returned, str):
+                text = str(returned or "")
+            elif isinstance(scores, dict) and set(scores) == set(metrics):
+                text = json.dumps(answer_object(scores, None, joint), ensure_ascii=False, default=str)
             if text is not None:
                 text.encode()
                 return text
@@ -174,24 +181,12 @@ def _read_probabilities(returned: Any, call: Call) -> dict[str, Any] | None:
         return None
     if not all(isinstance(answer, dict) and set(answer) == {_PROBS} and isinstance(answer[_PROBS], dict) for answer in by_metric.values()):
         return None
-    return {metric: {_PROBS: {str(score): _number(p) for score, p in answer[_PROBS].items()}} for metric, answer in by_metric.items()}
-
-
-def _number(value: Any) -> Any:
-    """Return a number of any library as one of Python; anything else as it is."""
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
-
-
-def _write_result(returned: Any, call: Call) -> str | None:
-    """Return a function's result as the text of a reply; None if it is no answer."""
-    metrics, joint = call.query.metrics, call.query.condition.variant.call == "joint"
-    if returned is None or isinstance(returned, str):
-        return str(returned or "")
-    if isinstance(returned, Real) and not isinstance(returned, bool) and len(metrics) == 1:
-        returned = {metrics[0]: returned}
-    if isinstance(returned, dict) and set(returned) == set(metrics):
-        return json.dumps(answer_object(returned, None, joint), ensure_ascii=False, default=str)
-    return None
+    return {
+        metric: {  # numbers of any library become those of Python
+            _PROBS: {str(score): float(p) if isinstance(p, Real) and not isinstance(p, bool) else p for score, p in answer[_PROBS].items()}
+        }
+        for metric, answer in by_metric.items()
+    }
 
 
 def _make_item(call: Call) -> dict[str, Any]:

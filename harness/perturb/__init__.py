@@ -64,7 +64,14 @@ def registered() -> dict[str, Kind]:
 
     Raises UsageError when a name is registered twice; the message names both packages.
     """
-    return BUNDLED | {name: _kind_or_broken(point) for name, point in sorted(plug_ins().items())}
+    kinds = dict(BUNDLED)
+    for name, point in sorted(plug_ins().items()):
+        try:
+            kinds[name] = load(point, Kind, "perturbation")
+        except UsageError as err:
+            why, changes_nothing = str(err), lambda *_: None
+            kinds[name] = Kind(point.name, why, doses=None, heeds_segmenter=False, moves={}, perturb=changes_nothing, broken=why)
+    return kinds
 
 
 def kind_named(name: str) -> Kind:
@@ -88,17 +95,6 @@ def plug_ins() -> dict[str, EntryPoint]:
     for name in points.keys() & BUNDLED.keys():
         raise registered_twice("perturbation", name, "this program", points[name].value)
     return points
-
-
-def _kind_or_broken(point: EntryPoint) -> Kind:
-    try:
-        return load(point, Kind, "perturbation")
-    except UsageError as err:
-        return Kind(point.name, str(err), doses=None, heeds_segmenter=False, moves={}, perturb=_change_nothing, broken=str(err))
-
-
-def _change_nothing(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
-    return None
 
 
 class Perturbation(msgspec.Struct, frozen=True, order=True):

@@ -212,7 +212,9 @@ def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Itera
         return
     if not any(ahead.values()):
         yield "open", f"No judge is shown to {better}{_in_any(standings)}."
-        yield from _below_baseline(standings, judges)
+        for judge in judges:  # those that are shown to be worse than a constant answer in some language
+            if tags := _languages(standings, judge, "below"):
+                yield "bad", f"{judge.display_name} is shown to {_yardstick(standings).worse} in {_in_some(standings, tags)}."
         return
     together: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for judge in sorted(judges, key=lambda judge: -len(ahead[judge.id])):
@@ -239,13 +241,6 @@ def _in_some(standings: Standings, tags: Sequence[str]) -> str:
     few = len(tags) < len(standings.languages) and len(tags) <= _MOST_NAMES
     named = f" ({_listed(map(english_name, tags))})" if few else ""
     return f"{in_words(len(tags))} of {in_words(len(standings.languages))} languages{named}"
-
-
-def _below_baseline(standings: Standings, judges: Sequence[Contender]) -> Iterator[Sentence]:
-    """Yield a sentence for each judge that is shown to be worse than a constant answer in some language."""
-    for judge in judges:
-        if tags := _languages(standings, judge, "below"):
-            yield "bad", f"{judge.display_name} is shown to {_yardstick(standings).worse} in {_in_some(standings, tags)}."
 
 
 def _languages(standings: Standings, judge: Contender, side: str) -> list[str]:

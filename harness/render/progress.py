@@ -115,9 +115,13 @@ class TerminalWatcher:
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
             console=self._console,
         )
-        self._live_view = Live(
-            console=self._console, get_renderable=lambda: self._view(bar), refresh_per_second=_UPDATES_A_SECOND, redirect_stdout=False
-        )
+
+        def view() -> Group:
+            """Return the rows that fill, as many as the terminal has room for, above the bars."""
+            rows = list(self._rows or ())
+            return Group(_table_of(rows, max(3, self._console.height - _OTHER_LINES)), bar) if rows else Group(bar)
+
+        self._live_view = Live(console=self._console, get_renderable=view, refresh_per_second=_UPDATES_A_SECOND, redirect_stdout=False)
         self._live_view.start()
         tasks = {identity.name: bar.add_task(terminal_safe(identity.name), total=None, notes="loading") for identity in identities}
         shares = dict.fromkeys(tasks, 0.0)
@@ -135,11 +139,6 @@ class TerminalWatcher:
     def follow(self, rows: LiveRows) -> bool:
         self._rows = rows if self._console.is_terminal else None
         return self._rows is not None
-
-    def _view(self, bar: Progress) -> Group:
-        """Return the rows that fill, as many as the terminal has room for, above the bars."""
-        rows = list(self._rows or ())
-        return Group(_table_of(rows, max(3, self._console.height - _OTHER_LINES)), bar) if rows else Group(bar)
 
     def _lines(self) -> Callable[[JudgeIdentity, engines.Progress], None]:
         start = time.monotonic()

@@ -470,14 +470,10 @@ def _with_signs(table: TextTable, width: int) -> TextTable:
         metrics: dict[str, list[str]] = {}
         for heading, cell in zip(table.headings[1:], cells, strict=True):
             metrics.setdefault(cell, []).append(heading.text)
-        parts = [f"{cell} {', '.join(names)}" for cell, names in sorted(metrics.items(), key=lambda part: _order_of_sign(part[0]))]
-        by_sign.append((language, "; ".join(parts)))
+        in_order = [cell for sign in SIGNS.values() for cell in metrics if cell.startswith(sign)]  # ✓, ✗, ○, then nothing
+        in_order += [cell for cell in metrics if cell not in in_order]
+        by_sign.append((language, "; ".join(f"{cell} {', '.join(metrics[cell])}" for cell in in_order)))
     return replace(table, headings=(table.headings[0], Heading(_VERDICTS, "verdicts")), rows=tuple(by_sign))
-
-
-def _order_of_sign(cell: str) -> int:
-    """Return the place of a cell behind others: ✓, ✗, ○, then nothing."""
-    return next((number for number, sign in enumerate(SIGNS.values()) if cell.startswith(sign)), len(SIGNS))
 
 
 def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:

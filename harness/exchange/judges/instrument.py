@@ -90,8 +90,14 @@ class Instrument:
             variant = parse_variant(self._spec.variant)
         except ValueError as err:
             raise UsageError(str(err)) from None
-        for problem in _find_unsuitable(variant):
-            raise UsageError(f"variant '{self._spec.variant}': {problem}")
+        for is_unsuitable, advice in (
+            (variant.prompt, "name the file of the prompt instead"),
+            (variant.call == "joint", "a joint call asks about several metrics; write 'single'"),
+            (variant.shots, "examples come from the labelled items of a run; leave out 'few-shot'"),
+            (variant.probabilities, "other programs do not hand on the probabilities of tokens; leave out 'probabilities'"),
+        ):
+            if is_unsuitable:
+                raise UsageError(f"variant '{self._spec.variant}': {advice}")
         return variant
 
     @cached_property
@@ -118,16 +124,11 @@ class Instrument:
         first_missing = next((name for name in self.text_names if name not in texts), None)
         if first_missing and written_for and first_missing not in outputs:
             texts[first_missing] = written_for
-        missing = [name for name in self._required if not texts.get(name, "").strip()]
+        required = [name for name, field in self._task.fields.items() if not field.optional] if self._task else self.text_names
+        missing = [name for name in required if not texts.get(name, "").strip()]
         if missing:
             raise UsageError(f"the question about '{self.metric}' needs the text '{missing[0]}', and it is empty or not given")
         return Item(item_id, tag, self._task.id if self._task else _OWN_TASK, group=item_id, fields=texts)
-
-    @property
-    def _required(self) -> tuple[str, ...]:
-        if self._task is None:
-            return self.text_names
-        return tuple(name for name, field in self._task.fields.items() if not field.optional)
 
     def call(self, item: Item, identity: JudgeIdentity, repeat: int = 0) -> Call:
         """The call that asks about an item, as a run of this judge would make it."""
@@ -208,17 +209,6 @@ def _task(spec: InstrumentSpec, library: Library) -> Task:
         problem = "several tasks ask" if tasks else "no task asks"
         raise UsageError(f"{problem} about '{spec.metric}'; choose the task that your texts belong to: {names}")
     return tasks[0]
-
-
-def _find_unsuitable(variant: Variant) -> Iterator[str]:
-    if variant.prompt:
-        yield "name the file of the prompt instead"
-    if variant.call == "joint":
-        yield "a joint call asks about several metrics; write 'single'"
-    if variant.shots:
-        yield "examples come from the labelled items of a run; leave out 'few-shot'"
-    if variant.probabilities:
-        yield "other programs do not hand on the probabilities of tokens; leave out 'probabilities'"
 
 
 def value_at(key_path: str, data: Mapping[str, Any]) -> Any:

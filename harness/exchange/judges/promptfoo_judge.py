@@ -19,7 +19,7 @@ from harness.errors import HarnessError, JudgeError, UsageError
 from harness.exchange.judges.instrument import Instrument, InstrumentSpec, value_at
 from harness.exchange.scores.external_scores import METADATA_KEY, metadata_of_judgment
 from harness.judges import Judge, JudgeOptions, NoReply, open_judge, traits_of
-from harness.model import Call, Reply, Scale
+from harness.model import Call, Reply
 from harness.row_files import escape_controls, write_together
 
 ATTEMPTS = 4  # of one call; promptfoo stops an assertion that takes longer than its own limit
@@ -168,24 +168,20 @@ def _write_assertion(config: AssertionConfig, folder: Path) -> str:
     paths = {name: path and os.path.relpath(path, folder) for name, path in (("prompt", config.prompt), ("content", config.content))}
     written = msgspec.to_builtins(config) | paths
     settings = {name: value for name, value in written.items() if value != _DEFAULTS[name]}
+    # The lowest score that passes is the best one. promptfoo has none for scales on which lower is better; a word counts 1 if it is best.
+    scale = instrument.scale
+    numbers = [score for score in scale.classes if isinstance(score, int)]
+    highest = scale.max if scale.kind == "interval" else max(numbers, default=None)
+    lowest_passing = 1 if isinstance(scale.best, str) else scale.best if scale.best == highest else None
     lines = [
         "  - type: python",
         f"    metric: {_write_value(instrument.metric)}",
         f"    value: file://{SCRIPT}",
-        *_write_threshold(instrument.scale),
+        *([f"    threshold: {_write_value(lowest_passing)}"] if lowest_passing is not None else []),
         "    config:",
         *(f"      {name}: {_write_value(value)}" for name, value in settings.items()),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _write_threshold(scale: Scale) -> list[str]:
-    """The lowest score that passes: the best one. promptfoo has none for scales on which lower is better; a word counts 1 if it is best."""
-    if isinstance(scale.best, str):
-        return ["    threshold: 1"]
-    numbers = [score for score in scale.classes if isinstance(score, int)]
-    highest = scale.max if scale.kind == "interval" else max(numbers, default=None)
-    return [f"    threshold: {_write_value(scale.best)}"] if scale.best is not None and scale.best == highest else []
 
 
 _DEFAULTS = msgspec.to_builtins(AssertionConfig(judge="", language=""))

@@ -20,7 +20,7 @@ from harness.content.column_words import column_words, is_judge_name
 from harness.content.specs import ROLES, LabelMapping, ScoreColumn
 from harness.errors import ContentError
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, column_of_table, columns_of, columns_of_table, flat, is_blank
-from harness.model import Score, Source, Split
+from harness.model import Source, Split
 from harness.text import quoted
 
 # The words for each role (see `column_words`), and the roles whose first word in each language alone is meant: a document is no group of
@@ -109,11 +109,19 @@ def make_column_plan(
 def find_columns(
     table: SourceTable, column_of_role: Mapping[str, str], roles: Iterable[str], used: Collection[str] = ()
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return `{role: column}` and the guessed part of it. Roles without a `named` column get the column with a usual name, if any."""
+    """Return `{role: column}` and the guessed part of it.
+
+    A role without a named column gets the column whose name says the role and nothing else, in any language of the words for columns, if
+    there is one; earlier words win.
+    """
     columns, guessed = dict(column_of_role), {}
     for role in roles:
-        if role not in columns and (column := _find_usual_column(table, role, {*used, *columns.values()})) is not None:
-            columns[role] = guessed[role] = column
+        if role in columns:
+            continue
+        taken = {*used, *columns.values()}
+        ranked = [(rank, name) for name in table.columns if name not in taken and (rank := _rank(table, role, name)) is not None]
+        if ranked:
+            columns[role] = guessed[role] = min(ranked, key=lambda pair: pair[0])[1]
     return columns, guessed
 
 
@@ -132,12 +140,6 @@ def _to_snake_case(name: str) -> str:
     ('annotator_name', 'worker_id', 'item_id')
     """
     return re.sub(r"[\s._-]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip())).casefold()
-
-
-def _find_usual_column(table: SourceTable, role: str, used: Collection[str]) -> str | None:
-    """Return the column whose name says the role and nothing else, in any language of the words for columns; earlier words win."""
-    ranked = [(rank, name) for name in table.columns if name not in used and (rank := _rank(table, role, name)) is not None]
-    return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
 
 
 def _rank(table: SourceTable, role: str, name: str) -> int | None:
@@ -211,22 +213,18 @@ def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) 
             )
             if wide is None or wide.votes_for is None:
                 yield label
-            else:
-                yield from _expand_votes(label, wide.votes_for, voters)
-
-
-def _expand_votes(label: SourceLabel, score: Score, voters: Counter[Any]) -> Iterator[SourceLabel | BlankCell]:
-    """One label a vote, where the cell is a number of votes. anon-1 to anon-n number the votes on one metric of one item."""
-    text = str(label.score).strip()
-    if not re.fullmatch(r"\d+(\.0+)?", text, re.ASCII):
-        yield label._replace(score=Unreadable(f"'{text}' is no number of votes"), annotator="anon-1")
-        return
-    count = int(float(text))
-    for number in range(voters[label.metric] + 1, voters[label.metric] + count + 1):
-        yield label._replace(score=score, annotator=f"anon-{number}")
-    voters[label.metric] += count
-    if not count:
-        yield BlankCell(label.record, label.item_id)
+                continue
+            # The cell is a number of votes: a label a vote. anon-1 to anon-n number the votes on one metric of one item.
+            text = str(score).strip()
+            if not re.fullmatch(r"\d+(\.0+)?", text, re.ASCII):
+                yield label._replace(score=Unreadable(f"'{text}' is no number of votes"), annotator="anon-1")
+                continue
+            first, count = voters[label.metric] + 1, int(float(text))
+            for number in range(first, first + count):
+                yield label._replace(score=wide.votes_for, annotator=f"anon-{number}")
+            voters[label.metric] += count
+            if not count:
+                yield BlankCell(record, label.item_id)
 
 
 _MOST_PEOPLE = 30  # of one text: longer lists hold something else

@@ -6,7 +6,6 @@ import contextlib
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -207,7 +206,12 @@ class _LabelImport:
     # Reading row by row
 
     def run(self) -> ImportSummary:
-        for entry in self._read_entries():
+        for record in self.table.records if self.options.unlabelled else ():
+            try:
+                self._find_item(BlankCell(record, record.cells.get(self.plan.columns["item_id"])))
+            except UnreadableScore as error:
+                self.refused.append(RefusedRow(record.place(), str(error), {name: _to_json_value(v) for name, v in record.cells.items()}))
+        for entry in () if self.options.unlabelled else iterate_labels(self.table, self.plan, self.mapping):
             if isinstance(entry, BlankCell):
                 self.blank += 1
                 with contextlib.suppress(UnreadableScore):  # a blank cell has no label to refuse
@@ -223,16 +227,6 @@ class _LabelImport:
         if self.judges:
             raise UsageError(judge_refusal([*self.judges], f"say that it is a person: --human '{next(iter(self.judges))}'"))
         return self._write()
-
-    def _read_entries(self) -> Iterator[SourceLabel | BlankCell]:
-        if not self.options.unlabelled:
-            yield from iterate_labels(self.table, self.plan, self.mapping)
-            return
-        for record in self.table.records:
-            try:
-                self._find_item(BlankCell(record, record.cells.get(self.plan.columns["item_id"])))
-            except UnreadableScore as error:
-                self.refused.append(RefusedRow(record.place(), str(error), {name: _to_json_value(v) for name, v in record.cells.items()}))
 
     def _import_label(self, label: SourceLabel) -> None:
         annotator_id: str | None = None

@@ -62,20 +62,17 @@ def with_ids(table: SourceTable, columns: Sequence[str], location: str) -> Sourc
         cells = {name: value for name, value in record.cells.items() if name != ITEM_ID}
         parts = [record.number if name == ROW_NUMBER else record.cells.get(name) for name in columns]
         if not any(map(is_blank, parts)):
-            cells[ITEM_ID] = _join_parts(parts, parts_of)
+            try:
+                texts = tuple(id_text(part, "item id") for part in parts)
+            except UnreadableScore as err:
+                cells[ITEM_ID] = Unreadable(str(err))
+            else:
+                joined = "-".join(texts)
+                earlier = parts_of.setdefault(joined, texts)
+                why = f"the item id '{joined}' joins {quoted(texts)} here and {quoted(earlier)} in an earlier row; they are two items"
+                cells[ITEM_ID] = joined if earlier == texts else Unreadable(why)
         records.append(record._replace(cells=cells))
     return table._replace(columns=list(dict.fromkeys([*table.columns, ITEM_ID])), records=records)
-
-
-def _join_parts(parts: Sequence[Any], parts_of: dict[str, tuple[str, ...]]) -> str | Unreadable:
-    try:
-        texts = tuple(id_text(part, "item id") for part in parts)
-    except UnreadableScore as err:
-        return Unreadable(str(err))
-    joined = "-".join(texts)
-    if (earlier := parts_of.setdefault(joined, texts)) != texts:
-        return Unreadable(f"the item id '{joined}' joins {quoted(texts)} here and {quoted(earlier)} in an earlier row; they are two items")
-    return joined
 
 
 def one_record_per_item(table: SourceTable, pattern: str, location: str) -> SourceTable:
@@ -294,16 +291,14 @@ def with_scores_of_cells(table: SourceTable) -> SourceTable:
             table = _with_columns_of_answers(table, column, parsed)
         elif all(isinstance(value, list) and value and all(isinstance(part, dict) for part in value) for value in values):
             table = _with_rows_of_raters(table, column, parsed)
-        elif all(isinstance(value, list) and len(value) < 2 and not any(map(_is_nested, value)) for value in values):
+        elif all(
+            isinstance(value, list) and len(value) < 2 and not any(isinstance(part, (list, dict)) for part in value) for value in values
+        ):
             # Lists of at most one value, as some tools write every answer: the value itself.
             cells = [value[0] if isinstance(value, list) and value else None for value in parsed]
             records = [record._replace(cells=record.cells | {column: cell}) for record, cell in zip(table.records, cells, strict=True)]
             table = table._replace(records=records)
     return table
-
-
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, (list, dict))
 
 
 def _with_columns_of_answers(table: SourceTable, column: str, parsed: Sequence[Any]) -> SourceTable:

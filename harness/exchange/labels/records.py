@@ -78,14 +78,10 @@ def load_json(path: Path) -> Any:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         reason = "nested too deeply" if isinstance(err, RecursionError) else str(err)
-        raise ContentError(f"not JSON in UTF-8 ({reason})", path, _find_line(data, reason)) from None
-
-
-def _find_line(data: bytes, reason: str) -> int | None:
-    _, separator, byte = reason.rpartition("(byte ")
-    if not separator:
-        return None if "truncated" not in reason else data.count(b"\n") + 1
-    return data[: int(byte.rstrip(")"))].count(b"\n") + 1
+        _, says_where, byte = reason.rpartition("(byte ")
+        end = int(byte.rstrip(")")) if says_where else len(data)
+        line = data[:end].count(b"\n") + 1 if says_where or "truncated" in reason else None
+        raise ContentError(f"not JSON in UTF-8 ({reason})", path, line) from None
 
 
 def first_object(content: Any) -> dict[str, Any]:

@@ -290,18 +290,14 @@ def _write_guide_rows(
         yield section.title, section.instruction, False
     for metric in dict.fromkeys(metric for section in sections for metric in section.metrics):
         yield "", "", False
-        yield from _write_criteria(metric, scales[metric], rubrics)
-
-
-def _write_criteria(metric: str, scale: Scale, rubrics: Mapping[str, Rubric]) -> Iterator[tuple[str, str, bool]]:
-    if metric not in rubrics:
-        best = f"; best is {scale.best:g}" if isinstance(scale.best, (int, float)) else f"; best is {scale.best}" if scale.best else ""
-        yield title_of(metric, rubrics), f"{scale.describe()}{best}", False
-        return
-    rubric = rubrics[metric]
-    yield rubric.title, rubric.detailed.description.strip(), False
-    for criteria in rubric.detailed.criteria:
-        yield str(criteria.score), "\n".join(f"• {point}" for point in criteria.points), False
+        if (rubric := rubrics.get(metric)) is not None:
+            yield rubric.title, rubric.detailed.description.strip(), False
+            for criteria in rubric.detailed.criteria:
+                yield str(criteria.score), "\n".join(f"• {point}" for point in criteria.points), False
+        else:
+            scale = scales[metric]
+            best = f"; best is {scale.best:g}" if isinstance(scale.best, (int, float)) else f"; best is {scale.best}" if scale.best else ""
+            yield title_of(metric, rubrics), f"{scale.describe()}{best}", False
 
 
 def is_sheet(book: Any) -> bool:

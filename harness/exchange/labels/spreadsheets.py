@@ -13,7 +13,7 @@ import re
 import tomllib
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice, pairwise
 from pathlib import Path
@@ -119,9 +119,14 @@ def decoded(path: Path, data: bytes, encoding: str | None) -> str:
     except LookupError:
         raise UsageError(f"--encoding {encoding} is not a known encoding; try cp1252, cp1250, shift_jis or gb18030") from None
     except UnicodeDecodeError as err:
-        raise ContentError(
-            _describe_undecodable(data, err, encoding), path, data[: err.start].decode(encoding, "replace").count("\n") + 1
-        ) from None
+        name = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "utf-16": "UTF-16"}.get(encoding, encoding)
+        byte = f"byte 0x{data[err.start]:02x}" if err.start < len(data) else "the end"
+        if name == "UTF-8" and not data[: err.start].isascii():
+            advice = ", though lines before it are: the file mixes encodings; save it again as UTF-8"
+        else:
+            advice = "; save the file as UTF-8 or name its encoding, e.g. --encoding cp1252"
+        line = data[: err.start].decode(encoding, "replace").count("\n") + 1
+        raise ContentError(f"{byte} is not {name}{advice}", path, line) from None
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise ContentError("a NUL character: not text, or UTF-16 without a byte-order mark (--encoding utf-16-le)", path, line)
@@ -169,14 +174,6 @@ def likely_encoding(path: Path) -> str | None:
         return max(fitting, key=lambda encoding: fitting[encoding])
 
 
-def _describe_undecodable(data: bytes, err: UnicodeDecodeError, encoding: str) -> str:
-    name = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "utf-16": "UTF-16"}.get(encoding, encoding)
-    byte = f"byte 0x{data[err.start]:02x}" if err.start < len(data) else "the end"
-    if name == "UTF-8" and not data[: err.start].isascii():
-        return f"{byte} is not {name}, though lines before it are: the file mixes encodings; save it again as UTF-8"
-    return f"{byte} is not {name}; save the file as UTF-8 or name its encoding, e.g. --encoding cp1252"
-
-
 def _read_rows(path: Path, text: str, delimiter: str | None, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL) -> Iterator[tuple[int, list[str]]]:
     """Yield (first line of a row, its cells) for every row that is not empty. Raises ContentError for quotation marks that do not fit."""
     delimiter, declared = _find_delimiter(text, delimiter)
@@ -205,21 +202,17 @@ def _read_rows(path: Path, text: str, delimiter: str | None, quoting: Literal[0,
         raise ContentError(f"not a row of a table ({err}); is the quotation mark doubled inside quotation marks?", path, line) from None
     finally:
         csv.field_size_limit(before)
-    for start, end, row in several:
-        if _are_rows(physical[start - 1 : end], len(row), delimiter, values):
+    # Lines of one row may be rows of their own: as many cells in each, and scores and classes where other rows have them.
+    classes = [index for index, cells in values.items() if 1 < len(cells) <= limits.MOST_CLASSES]
+    for start, end, row in several if classes else ():
+        rows = [_cells_of_line(text_line, delimiter) for text_line in physical[start - 1 : end]]
+        if all(len(cells) == len(row) and all(cells[index] in values[index] for index in classes) for cells in rows):
             raise ContentError(_TAKES_IN, path, start)
 
 
 _TAKES_IN = "a quotation mark that is opened here takes in the rows below it; double it inside quotation marks, or take it out"
 _MOST_LINES_OF_ROW = 100
 _MOST_MARKED = 100  # lines with such marks: a file with more has another form
-
-
-def _are_rows(lines: Sequence[str], width: int, delimiter: str, values: Mapping[int, set[str]]) -> bool:
-    """Return whether lines of one row are rows of their own: as many cells in each, and scores and classes where other rows have them."""
-    classes = [index for index, cells in values.items() if 1 < len(cells) <= limits.MOST_CLASSES]
-    rows = [_cells_of_line(line, delimiter) for line in lines]
-    return bool(classes) and all(len(row) == width and all(row[index] in values[index] for index in classes) for row in rows)
 
 
 def _cells_of_line(line: str, delimiter: str) -> list[str]:
@@ -337,7 +330,9 @@ def read_xlsx(path: Path, sheet: str | None = None, header_row: int | None = Non
     if not cells:
         raise ContentError(f"the sheet '{chosen.title}' is empty; it needs a row with column names and rows below it", path)
     numbers = [number for number, _ in cells]
-    header_at = header_index([_count_filled(row) for _, row in cells], numbers, header_row, str(path))
+    # Filled cells of each row; a title that is merged over many cells fills one.
+    filled = [len(row) - max(sum(isinstance(value, Unreadable) for value in row.values()) - 1, 0) for _, row in cells]
+    header_at = header_index(filled, numbers, header_row, str(path))
     title = header_note(header_at, numbers)
     first = _row_of_groups(header_at, header_row)
     grouped = _join_groups(chosen, cells[first:], path) if first is not None else None
@@ -393,12 +388,6 @@ def _join_groups(sheet: Any, cells: list[tuple[int, dict[str, Any]]], path: Path
     except UnreadableScore as err:
         raise ContentError(str(err), f"{path}:{sheet.title}!{number}") from None
     return dict(zip(letters, joined, strict=True)) if joined else None
-
-
-def _count_filled(row: dict[str, Any]) -> int:
-    """Return the number of filled cells; a title that is merged over many cells fills one."""
-    merged = sum(isinstance(value, Unreadable) for value in row.values())
-    return len(row) - max(merged - 1, 0)
 
 
 def open_book(path: Path) -> Any:
@@ -498,7 +487,9 @@ def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     book = _load_workbook(path, data_only=True)
                     stored = (cell for cell in book[sheet.title]._cells.values() if cell.value is not None or cell.data_type == "str")
                     cached = {cell.coordinate: "" if cell.value is None else cell.value for cell in stored}
-                missing = f"the formula {_shorten_formula(cell.value)} has no stored value; open and save the file in a spreadsheet program"
+                formula = str(getattr(cell.value, "text", cell.value))
+                formula = formula if len(formula) <= 40 else f"{formula[:40]}…"
+                missing = f"the formula {formula} has no stored value; open and save the file in a spreadsheet program"
                 value = cached.get(cell.coordinate, Unreadable(missing))
             if cell.data_type == "e" or (isinstance(value, str) and value in _ERRORS):
                 value = Unreadable(f"the cell holds Excel's error {value}")
@@ -508,11 +499,6 @@ def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 _ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!", "#CALC!", "#GETTING_DATA")
-
-
-def _shorten_formula(formula: Any) -> str:
-    text = str(getattr(formula, "text", formula))
-    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _join_two_rows(names: dict[str, Any], below: dict[str, Any]) -> dict[str, Any] | None:

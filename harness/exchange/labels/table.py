@@ -542,15 +542,11 @@ def _list_readings(value: int | float | str) -> list[Score]:
     text = unicodedata.normalize("NFKC", value).strip()
     readings: list[Score] = [value.strip()]
     if _NUMBER.fullmatch(text) and not any(unicodedata.category(c) == "No" for c in value):  # not ², ①, ½
-        readings.append(_number(re.sub("[,٫]", ".", text)))
+        decimal = re.sub("[,٫]", ".", text)
+        readings.append(int(float(decimal)) if float(decimal).is_integer() and "." not in decimal else float(decimal))
         if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):
             readings.append(int(text.replace(",", "")))
     return readings
-
-
-def _number(text: str) -> int | float:
-    value = float(text)
-    return int(value) if value.is_integer() and "." not in text else value
 
 
 def _find_points(reading: Score, scale: Scale) -> list[Score]:

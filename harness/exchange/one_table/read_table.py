@@ -427,7 +427,11 @@ class RecordReader:
         judgments: Mapping[str, Any],
     ) -> None:
         """Raise UsageError for a judge whose numbers fall where people's rise: most likely, its best score is the lowest."""
-        numeric = {name: read.scale for name, read in scales.items() if read.scale.kind != "nominal" and not _has_words(read.scale)}
+        numeric = {
+            name: read.scale
+            for name, read in scales.items()
+            if read.scale.kind != "nominal" and not any(isinstance(point, str) for point in read.scale.classes)
+        }
         if self.options.scale or self.options.recode or not numeric:
             return
         step = max(len(judgments["item_id"]) // _SAMPLED, 1)
@@ -455,10 +459,6 @@ class RecordReader:
                 f"best score were the lowest: if so, {how}; if a high number means the same on both: "
                 f"--scale '{metric}={low:g}..{high:g}{kind}'"
             )
-
-
-def _has_words(scale: Scale) -> bool:
-    return any(isinstance(point, str) for point in scale.classes)
 
 
 _MANY_OPPOSITE, _OPPOSITE = 20, -0.5  # texts, and the correlation, that show a scale that runs the other way

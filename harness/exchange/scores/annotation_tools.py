@@ -6,7 +6,6 @@ Labels that were given while a judge's score was shown are not independent of it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +25,23 @@ def read_label_studio(path: Path, content: Any, _: ReadOptions) -> ExternalScore
     for number, task in enumerate(tasks, start=1):
         location = f"{path}:record {number}"
         try:
-            scores += _read_task(location, task, reference)
-            bare += sum(not isinstance(prediction, dict) for prediction in task.get("predictions") or ())
+            data = flat(task["data"])
+            shared: dict[str, Any] = {"place": location, "item": data.get("item_id", task.get("id")), "fields": data}
+            for annotation in task["annotations"]:
+                if annotation.get("was_cancelled"):
+                    continue
+                seen = False if annotation.get("prediction") else None
+                who = str(label_studio.user_id(annotation.get("completed_by")))
+                if who in reference:
+                    continue
+                for metric, value in label_studio.scores_of(annotation.get("result")):
+                    scores.append(ExternalScore(**shared, metric=metric, value=value, who=who, human=True, blind=seen))
+            for prediction in task.get("predictions") or ():
+                if not isinstance(prediction, dict):
+                    bare += 1
+                    continue
+                for metric, value in label_studio.scores_of(prediction.get("result")):
+                    scores.append(ExternalScore(**shared, metric=metric, value=value, who=prediction.get("model_version") or None))
         except (AttributeError, TypeError, KeyError):
             raise ContentError("the task does not have Label Studio's form", location) from None
     notes = ["annotations of ground truth, by users who made nothing else, are left out"] if reference else []
@@ -36,24 +50,6 @@ def read_label_studio(path: Path, content: Any, _: ReadOptions) -> ExternalScore
             f"{bare} predictions are only ids; a snapshot with the serialisation option predictions: only_id = false has their scores"
         )
     return ExternalScores("label-studio", _require_scores(scores, path), notes, plain_texts(scores))
-
-
-def _read_task(location: str, task: Mapping[str, Any], reference: Collection[str]) -> Iterator[ExternalScore]:
-    data = flat(task["data"])
-    shared: dict[str, Any] = {"place": location, "item": data.get("item_id", task.get("id")), "fields": data}
-    for annotation in task["annotations"]:
-        if annotation.get("was_cancelled"):
-            continue
-        seen = False if annotation.get("prediction") else None
-        who = label_studio.user_id(annotation.get("completed_by"))
-        if str(who) in reference:
-            continue
-        for metric, value in label_studio.scores_of(annotation.get("result")):
-            yield ExternalScore(**shared, metric=metric, value=value, who=str(who), human=True, blind=seen)
-    for prediction in task.get("predictions") or ():
-        if isinstance(prediction, dict):
-            for metric, value in label_studio.scores_of(prediction.get("result")):
-                yield ExternalScore(**shared, metric=metric, value=value, who=prediction.get("model_version") or None)
 
 
 def read_argilla(path: Path, content: Any, _: ReadOptions) -> ExternalScores:

@@ -7,7 +7,6 @@ is read; its aggregate (`filtered_resps`) is not. A pair is two games a question
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from harness.errors import ContentError
@@ -78,7 +77,10 @@ def read_samples(rows: Rows, options: ReadOptions) -> ExternalScores:
     """Read the lines of a file. Raises ContentError for another form, UsageError if there are several filters and none is chosen."""
     why = "each repeats the same replies"
     chosen = choose_one("--filter", options.filter, (str(row.get("filter")) for _, _, row in rows if "filter" in row), "filter", why)
-    judge = _read_model_name(rows[0][0])
+    # The judge is the model of the results file beside the samples. Nothing else of that file is read: it describes a machine.
+    beside = (load_json(results) for results in sorted(rows[0][0].parent.glob("results_*.json")) if results.is_file())
+    models = (content.get("model_name") for content in beside if isinstance(content, dict))
+    judge = next((name for name in models if isinstance(name, str) and name), None)
     scores: list[ExternalScore] = []
     for path, number, row in rows:
         if not is_sample(row):
@@ -100,16 +102,6 @@ def read_samples(rows: Rows, options: ReadOptions) -> ExternalScores:
             scores.append(ExternalScore(**shared, value=fields[options.label_from], who="label", human=True))
     notes = [] if judge else ["no results_*.json beside the samples names the judge; pass --judge NAME"]
     return ExternalScores("lm-eval", scores, notes, plain_texts(scores, "doc."))
-
-
-def _read_model_name(path: Path) -> str | None:
-    """The model of the results file beside the samples. Nothing else of that file is read: it describes a machine."""
-    for results in sorted(path.parent.glob("results_*.json")):
-        content = load_json(results) if results.is_file() else None
-        name = content.get("model_name") if isinstance(content, dict) else None
-        if isinstance(name, str) and name:
-            return name
-    return None
 
 
 READERS = {

@@ -58,7 +58,13 @@ def hub_tables(data: Dataset, judgments: Judgments | None, reasons: Reasons | No
         rows = (msgspec.structs.asdict(label) | {"blind": blind} | _describe_item(by_id[label.item_id]) for label, blind in labels)
         tables.append(_make_table("labels", rows))
     if judgments is not None and len(judgments):
-        tables.append(_make_table("judgments", _make_judgment_rows(judgments, by_id, reasons)))
+        columns = [judgments.columns[name] for name in _JUDGMENT_KEYS]
+        words = reasons(np.arange(len(judgments))) if reasons else [None] * len(judgments)
+        judged = (
+            {"item_id": item, **dict(zip(_JUDGMENT_KEYS, values, strict=True)), "justification": reason, **_describe_item(by_id[item])}
+            for item, reason, *values in zip(judgments.item, words, *columns, strict=True)
+        )
+        tables.append(_make_table("judgments", judged))
     return tables
 
 
@@ -96,14 +102,6 @@ def split_name(data: Dataset) -> str:
 
 def _describe_item(item: Item) -> dict[str, Any]:
     return {name: getattr(item, name) for name in _ABOUT_ITEM}
-
-
-def _make_judgment_rows(judgments: Judgments, by_id: Mapping[str, Item], reasons: Reasons | None) -> Iterator[dict[str, Any]]:
-    columns = [judgments.columns[name] for name in _JUDGMENT_KEYS]
-    words = reasons(np.arange(len(judgments))) if reasons else [None] * len(judgments)
-    for item, reason, *values in zip(judgments.item, words, *columns, strict=True):
-        judgment = dict(zip(_JUDGMENT_KEYS, values, strict=True))
-        yield {"item_id": item, **judgment, "justification": reason, **_describe_item(by_id[item])}
 
 
 def _make_table(name: str, rows: Iterable[Mapping[str, Any]]) -> HubTable:

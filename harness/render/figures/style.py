@@ -287,10 +287,21 @@ def finish_with_legend(
     options: FigureOptions,
     legend: Legend = Legend(),
 ) -> Drawn:
-    """Add the legend of all panels, taken from `panel`, which has all series, and the caption `text`; then `finish`."""
+    """Add the legend of all panels, taken from `panel`, which has all series, and the caption `text`; then `finish`.
+
+    The legend stands above the panels and below the heading, if there is any.
+    """
     heading = textwrap.fill(terminal_safe(title), int(options.width * _TITLE_CHARACTERS_PER_INCH)) if legend.headed else ""
-    _add_legend(figure, panel, legend.columns if options.wide else min(legend.columns, 2), legend.least, heading)
-    width = max(40, int(figure.get_size_inches()[0] * _CHARACTERS_PER_INCH))
+    characters = figure.get_size_inches()[0] * _CHARACTERS_PER_INCH
+    handles, labels = panel.get_legend_handles_labels()
+    if len(labels) >= legend.least:
+        longest = max(map(len, labels), default=0) + _LEGEND_SIGN
+        columns = min(legend.columns if options.wide else min(legend.columns, 2), len(labels), max(1, int(characters / longest)))
+        look = {"loc": "outside upper left", "ncols": columns, "frameon": False, "alignment": "left"}
+        figure.legend(handles, labels, title=heading or None, title_fontsize=SMALL + 2, **look)
+    elif heading:
+        figure.suptitle(heading, x=0.01, ha="left", fontsize=SMALL + 2)
+    width = max(40, int(characters))
     figure.supxlabel(terminal_safe(textwrap.fill(text, width)), x=0.01, ha="left", fontsize=SMALL - 0.5, color=INK)
     return finish(figure, title, text, signature, options)
 
@@ -298,18 +309,6 @@ def finish_with_legend(
 def colour_and_marker(number: int) -> tuple[str, str]:
     """Return the look of a series. The marker changes with the colour, and also where the colours start again."""
     return COLOURS[number % len(COLOURS)], MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
-
-
-def _add_legend(figure: Any, panel: Any, columns: int, least: int, heading: str) -> None:
-    """Draw one legend for all panels, above them and below the heading, if there is any."""
-    handles, labels = panel.get_legend_handles_labels()
-    if len(labels) >= least:
-        longest = max(map(len, labels), default=0) + _LEGEND_SIGN
-        room = max(1, int(figure.get_size_inches()[0] * _CHARACTERS_PER_INCH / longest))
-        look = {"loc": "outside upper left", "ncols": min(columns, len(labels), room), "frameon": False, "alignment": "left"}
-        figure.legend(handles, labels, title=heading or None, title_fontsize=SMALL + 2, **look)
-    elif heading:
-        figure.suptitle(heading, x=0.01, ha="left", fontsize=SMALL + 2)
 
 
 def fitting(things: Sequence[T], inches: Sequence[float], around: float, what: str) -> tuple[list[T], str]:

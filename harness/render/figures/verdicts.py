@@ -29,7 +29,7 @@ from harness.reports.answer.parts import (
     deciding,
 )
 from harness.reports.answer.words import difference_words, shown_value, style_of
-from harness.reports.atlas_answer import OTHER, QUALITIES, LanguageRow, QualitySquare
+from harness.reports.atlas_answer import OTHER, QUALITIES, LanguageRow
 from harness.reports.comparison import DecidedComparison
 from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted, signed
@@ -208,7 +208,18 @@ def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str =
             y = top + _ATLAS_LINE * line
             panel.text(0.05, y + _ATLAS_LINE / 2, row.name, fontsize=7, color=INK, va="center")
             for column, square in enumerate(map(row.squares.get, QUALITIES)):
-                _draw_square(panel, _NAME_WIDTH + step * column, y, step, square)
+                if square is None:
+                    continue
+                # The ground is of the square's style; one whose metrics differ, or whose judge is no longer served, has none.
+                x, square_style = _NAME_WIDTH + step * column, square.style
+                if square_style in GROUNDS:
+                    _box(panel, x, y + 0.01, step - 0.03, _ATLAS_LINE - 0.02, square_style)
+                words = "" if square_style == "split" else square.words
+                words = words if len(words) <= _LETTERS else f"{words[: _LETTERS - 1]}…"
+                colour = VERDICTS.get("good" if square_style == "gone" else square_style, INK if square_style == "split" else "#6b7681")
+                weight = "bold" if square_style in ("good", "bad") else "normal"
+                text = terminal_safe(f"{square.sign} {words}".rstrip())
+                panel.text(x + 0.04, y + _ATLAS_LINE / 2, text, fontsize=6.5, color=colour, va="center", fontweight=weight)
             other_counts = "  ".join(f"{sign} {count}" for _, sign, count in row.other_questions)
             panel.text(_NAME_WIDTH + step * len(QUALITIES) + 0.05, y + _ATLAS_LINE / 2, other_counts, fontsize=6.5, color=INK, va="center")
         return _png(figure, _DPI, about)
@@ -227,21 +238,6 @@ def draw_share(title: str, lead: str, sentences: Sequence[Sentence]) -> bytes:
             _box(panel, 0.6 + 3.7 * index, 4.8, 3.4, 0.9, style)
             panel.text(0.85 + 3.7 * index, 5.25, f"{SIGNS[style]} {count} {words}", fontsize=22, color=VERDICTS[style], va="center")
         return _png(figure, _SHARE_DPI, "")
-
-
-def _draw_square(panel: Any, x: float, y: float, step: float, square: QualitySquare | None) -> None:
-    """A square on the ground of its style; one whose metrics differ, or whose judge is no longer served, has no ground."""
-    if square is None:
-        return
-    style, middle = square.style, y + _ATLAS_LINE / 2
-    if style in GROUNDS:
-        _box(panel, x, y + 0.01, step - 0.03, _ATLAS_LINE - 0.02, style)
-    words = "" if style == "split" else square.words
-    words = words if len(words) <= _LETTERS else f"{words[: _LETTERS - 1]}…"
-    colour = VERDICTS.get("good" if style == "gone" else style, INK if style == "split" else "#6b7681")
-    weight = "bold" if style in ("good", "bad") else "normal"
-    text = terminal_safe(f"{square.sign} {words}".rstrip())
-    panel.text(x + 0.04, middle, text, fontsize=6.5, color=colour, va="center", fontweight=weight)
 
 
 def _box(panel: Any, x: float, y: float, width: float, height: float, style: str) -> None:
@@ -399,7 +395,16 @@ def _draw_bars(panel: Any, head: str, shares: Mapping[int, Row], rows: int, inch
     """Two bars a row, people's above the judge's, with the number of items beside them."""
     for line, line_shares in shares.items():
         for offset, who, colour in ((-0.2, "labels", style.PEOPLE), (0.2, "judge", style.JUDGE)):
-            _draw_bar(panel, line + offset, line_shares[who] or {}, colour, inches)
+            shares_of_classes, height, start = line_shares[who] or {}, line + offset, 0.0
+            for index, (name, share) in enumerate(shares_of_classes.items()):
+                strength = _PALEST + (1 - _PALEST) * index / max(1, len(shares_of_classes) - 1)
+                on_white = tuple(1 - strength * (1 - int(colour[digit : digit + 2], 16) / 255) for digit in (1, 3, 5))
+                panel.barh([height], [share], 0.36, left=start, color=on_white, linewidth=0)
+                if share * inches * 0.8 > _LETTER * (len(name) + 1) and len(name) < 12:
+                    ink = "white" if strength > 0.55 else "#222222"
+                    look = {"fontsize": style.SMALL - 2, "color": ink, "ha": "center", "va": "center_baseline"}
+                    panel.text(start + share / 2, height, terminal_safe(name), **look)
+                start += share
         panel.text(1.01, line, f"{line_shares['items']:,}", fontsize=style.SMALL - 1.5, va="center")
     panel.set_title(head, fontsize=style.SMALL)
     panel.set_ylim(rows - 0.5, -0.5)
@@ -407,17 +412,3 @@ def _draw_bars(panel: Any, head: str, shares: Mapping[int, Row], rows: int, inch
     panel.set_xticks([0, 0.5, 1], ["0", "50", "100 %"])
     panel.tick_params(axis="y", length=0)
     style.remove_frame(panel)
-
-
-def _draw_bar(panel: Any, height: float, shares: Mapping[str, float], colour: str, inches: float) -> None:
-    start = 0.0
-    for index, (name, share) in enumerate(shares.items()):
-        strength = _PALEST + (1 - _PALEST) * index / max(1, len(shares) - 1)
-        on_white = tuple(1 - strength * (1 - int(colour[digit : digit + 2], 16) / 255) for digit in (1, 3, 5))
-        panel.barh([height], [share], 0.36, left=start, color=on_white, linewidth=0)
-        if share * inches * 0.8 > _LETTER * (len(name) + 1) and len(name) < 12:
-            ink = "white" if strength > 0.55 else "#222222"
-            panel.text(
-                start + share / 2, height, terminal_safe(name), fontsize=style.SMALL - 2, color=ink, ha="center", va="center_baseline"
-            )
-        start += share

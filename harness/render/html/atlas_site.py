@@ -77,8 +77,14 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", other_pages: M
         pages[f"{tag}/{INDEX}"] = _page(answer.answer.title, body, answer, share, site_frame("Atlas", INDEX, other_pages, "../"))
         if picture:
             pages[f"{tag}/{SHARE}"] = picture
-    pages[f"{WANTED}/{INDEX}"] = _wanted(atlas, today, site_frame("Atlas", INDEX, other_pages, "../"))
-    pages[f"{RANKINGS}/{INDEX}"] = _rankings(atlas, site_frame("Atlas", INDEX, other_pages, "../"))
+    frame = site_frame("Atlas", INDEX, other_pages, "../")
+    # The page for native speakers of languages with no or old evidence: what to do, for how long, and how it comes back.
+    wanted = [(tag, atlas.languages[tag], why, f"../{tag}/{INDEX}") for tag, why in wanted_languages(atlas, today)]
+    lead = f"In {len(wanted)} of {counted(len(atlas.languages), 'language')} nobody asked a judge, or the newest judge is old."
+    body = render("atlas_wanted.html", lead=lead, wanted=wanted, index=f"../{INDEX}")
+    wanted_share = _share("Languages wanted", lead, "")
+    pages[f"{WANTED}/{INDEX}"] = shell("Languages wanted", body, scripts=("tables.js",), description=lead, share=wanted_share, site=frame)
+    pages[f"{RANKINGS}/{INDEX}"] = _rankings(atlas, frame)
     for judge, slug in _slugs(atlas).items():
         rows = [row for row in atlas.all_rows if row.judge == judge]
         answer = judge_answer(atlas, judge, rows, today)
@@ -89,15 +95,6 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", other_pages: M
         frame = site_frame("Atlas", INDEX, other_pages, "../../")
         pages[f"judges/{slug}/{INDEX}"] = _page(answer.answer.title, body, answer, _share(judge, answer.lead, ""), frame)
     return pages
-
-
-def _wanted(atlas: Atlas, today: datetime.date, frame: SiteFrame) -> str:
-    """Return the page for native speakers of languages with no or old evidence: what to do, for how long, and how it comes back."""
-    wanted = [(tag, atlas.languages[tag], why, f"../{tag}/{INDEX}") for tag, why in wanted_languages(atlas, today)]
-    lead = f"In {len(wanted)} of {counted(len(atlas.languages), 'language')} nobody asked a judge, or the newest judge is old."
-    body = render("atlas_wanted.html", lead=lead, wanted=wanted, index=f"../{INDEX}")
-    share = _share("Languages wanted", lead, "")
-    return shell("Languages wanted", body, scripts=("tables.js",), description=lead, share=share, site=frame)
 
 
 def _rankings(atlas: Atlas, frame: SiteFrame) -> str:

@@ -137,18 +137,14 @@ def bar(shares: Mapping[str, float], classes: Sequence[str], what: str, *, peopl
         if share > 0:
             rect = '<rect class="{}{}" x="{:.3f}%" width="{:.3f}%" height="100%"/>'
             parts.append(Markup(rect).format("people" if people else "s", shade, 100 * start, 100 * share))
-            if text := _bar_text(name, share):
+            text = name if share >= _ROOM_FOR_CLASS and len(name) < 3 else ""
+            if share >= _ROOM_FOR_NUMBER and len(name) < 4:
+                text = f"{name}: {percent(share)}"
+            if text:
                 label = '<text class="on{}" x="{:.3f}%" y="50%" dy=".35em" text-anchor="middle">{}</text>'
                 parts.append(Markup(label).format(shade, 100 * (start + share / 2), visible(text)))
         start += share
     return svg("bar", f"{what}: {words}", parts)
-
-
-def _bar_text(name: str, share: float) -> str:
-    """Return the text that fits into a part of a bar."""
-    if share >= _ROOM_FOR_NUMBER and len(name) < 4:
-        return f"{name}: {percent(share)}"
-    return name if share >= _ROOM_FOR_CLASS and len(name) < 3 else ""
 
 
 def state_bar(counts: Mapping[str, int]) -> Markup:

@@ -15,7 +15,7 @@ import pytest
 
 from harness.cli import parse
 from harness.cli.command import fields_of, value_of
-from harness.cli.compare import _write_command
+from harness.cli.compare import repeating_command
 
 TOML = 'id = "mine"\nannotators = "persistent"\n[metrics.tone]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n'
 Cli = Callable[..., Any]
@@ -174,7 +174,7 @@ def test_the_command_on_a_page_repeats_all_that_changes_a_number() -> None:
     ]
     words += ["--majority", "median", "--where", "metric=tone", "--by", "language,judge", "--human", "ann,bob", "--seed", "3"]
     [asked] = parse([*words, "--html", "page.html", "--figure-width", "single", "--all", "--to", "kept"])
-    shown = shlex.split(_write_command(asked))
+    shown = shlex.split(repeating_command(asked))
     assert shown[:3] == ["harness", "compare", "made"]
     assert not {"--html", "--figure-width", "--all", "--to"} & set(shown)
     [repeated] = parse(shown[1:])

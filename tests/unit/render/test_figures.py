@@ -21,7 +21,7 @@ from harness.measure.compare import Comparison
 from harness.model import Failure
 from harness.render import html
 from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_answer, draw_by_agreement, draw_figures
-from harness.render.figures.style import BASELINE, COLOURS, FAILURES, JUDGE, PEOPLE, VERDICTS, _add_legend
+from harness.render.figures.style import BASELINE, COLOURS, FAILURES, JUDGE, PEOPLE, VERDICTS, Legend, finish_with_legend
 from harness.render.html.ablations import dose_grids
 from harness.reports.answer.build_answer import build_answer
 from harness.reports.sections.section_registry import ShownSection
@@ -455,7 +455,7 @@ def test_a_legend_of_long_names_has_as_many_columns_as_fit() -> None:
         panel = figure.add_subplot()
         for name in names:
             panel.plot([0, 1], label=name)
-        _add_legend(figure, panel, 2, 2, "")
+        finish_with_legend(figure, panel, "title", "text", "signature", FigureOptions(), Legend(columns=2, least=2))
         figure.canvas.draw()
         [legend] = figure.legends
         assert legend.get_window_extent().width <= figure.bbox.width
