@@ -3,8 +3,8 @@
 One pass repairs an object token by token into strict JSON; the standard library then reads it. Only the form is repaired: trailing commas,
 full-width colons and commas, bare words (`２`, `2/2`), raw line breaks and stray backslashes in strings, a missing comma after a number.
 An object that is not JSON then is tried once more with quotation marks that end no string where no comma, bracket or colon of JSON follows
-them (`"he says "good" twice"`), and with other marks around strings (`'score'`, `“score”`). Any other deviation from JSON makes the whole
-text malformed.
+them (`"he says "good" twice"`), and with other marks around strings (`'score'`, `“score”`) or none around keys (`{score: 2}`). Any other
+deviation from JSON makes the whole text malformed.
 """
 
 from __future__ import annotations
@@ -29,10 +29,13 @@ _OPEN = re.compile(rf'\{{(?={_BLANK}(?:\}}|\Z|"{_STRING_BODY}(?:"\s*+(?:[:：]|\
 _CLOSING_MARKS = {**dict.fromkeys('"“”„‟＂', '"“”＂'), **dict.fromkeys("'‘’‚", "'‘’"), "«": "»", "»": "«»", "「": "」"}
 _MARK = "".join(_CLOSING_MARKS)
 _KEY = rf"[{_MARK}][^{_MARK}»」\n]{{1,100}}[{_MARK}»」]\s{{0,20}}[:：]"
+_BARE_KEY = r"[^\W\d]\w{0,60}\s{0,20}[:：]"
+_OPEN_WITHOUT_QUOTES = re.compile(rf"\{{(?={_BLANK}{_BARE_KEY})")
 _OPEN_OTHERWISE = re.compile(rf"\{{(?={_BLANK}{_KEY})")
 _LOOSE_TOKEN = re.compile(rf"(?P<string>[{_MARK}])|(?P<mark>[{{}}\[\]:,：，])|(?P<word>[^\s{{}}\[\]:,：，{_MARK}{INVISIBLE}]++)")
 _AFTER_KEY = re.compile(rf"{_BLANK}[:：]")
 _AFTER_VALUE = re.compile(rf"{_BLANK}(?:\}}|[,，]{_BLANK}(?:\}}|{_KEY}))")
+_AFTER_VALUE_BARE = re.compile(rf"{_BLANK}(?:\}}|[,，]{_BLANK}(?:\}}|{_KEY}|{_BARE_KEY}))")
 _AFTER_ENTRY = re.compile(rf"{_BLANK}[\],，]")
 # A quotation mark, a colon and a value inside a string: where it ends is not sure, and so neither is the score.
 _INNER_MEMBER = re.compile(rf"[{_MARK}»」]\s{{0,20}}[:：]\s{{0,20}}(?:[{_MARK}\d{{\[+-]|true|false|null)", re.IGNORECASE)
@@ -75,8 +78,11 @@ def extract_json(text: str) -> ExtractedJson:
     >>> extract_json('{"score": 1 or 2}').malformed
     True
     """
-    extracted = _extract(text, _OPEN)
-    return extracted if extracted.objects or extracted.malformed or extracted.cut else _extract(text, _OPEN_OTHERWISE)
+    for opens in (_OPEN, _OPEN_OTHERWISE, _OPEN_WITHOUT_QUOTES):
+        extracted = _extract(text, opens)
+        if extracted.objects or extracted.malformed or extracted.cut:
+            break
+    return extracted
 
 
 def _extract(text: str, opens: re.Pattern[str]) -> ExtractedJson:
@@ -160,10 +166,11 @@ def _repair_quotations(text: str, start: int) -> tuple[str, int, bool]:
     tokens: list[str] = []
     closers: list[str] = []
     position, kind = start, ""
+    after_value = _AFTER_VALUE_BARE if _OPEN_WITHOUT_QUOTES.match(text, start) else _AFTER_VALUE
     while token := _LOOSE_TOKEN.search(text, position):
         kind, part, position = str(token.lastgroup), _PLAIN_MARK.get(token[0], token[0]), token.end()
         if kind == "string":
-            follows = _AFTER_ENTRY if closers[-1] == "]" else _AFTER_KEY if tokens[-1] in "{," else _AFTER_VALUE
+            follows = _AFTER_ENTRY if closers[-1] == "]" else _AFTER_KEY if tokens[-1] in "{," else after_value
             closing = re.compile(rf"\\.|[{_CLOSING_MARKS[part]}]", re.DOTALL)
             ends = (m for m in closing.finditer(text, position) if m[0][0] != "\\" and follows.match(text, m.end()))
             end = next(ends, None)

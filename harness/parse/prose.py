@@ -31,7 +31,7 @@ from harness.parse.finish_reasons import was_cut, was_filtered
 from harness.parse.normalisation import folded, normalised
 from harness.parse.numbers import NUMBER, numbers_in, to_number
 from harness.parse.reasoning import answer_of
-from harness.parse.values import Reading, agreed_reading, ends_of, failed_reading, read_bare_choice, read_choice
+from harness.parse.values import Reading, agreed_reading, ends_of, failed_reading, read_bare_choice, read_choice, with_stars_as_numbers
 from harness.parse.vocabulary import CLAUSE_END, Vocabulary, folded_opening
 
 MAX_TEXT_CHARACTERS = 20_000  # a longer answer is read up to here
@@ -79,7 +79,7 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     >>> read_text("4.5", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), words).failure
     <Failure.OFF_SCALE: 'off_scale'>
     """
-    full_text, text = text, _with_plain_digits(normalised(answer_of(text)[:MAX_TEXT_CHARACTERS]))
+    full_text, text = text, with_stars_as_numbers(_with_plain_digits(normalised(answer_of(text)[:MAX_TEXT_CHARACTERS])), scale)
     numbers = list(_find_candidates(text, scale, vocabulary))
     candidates = [number for number in numbers if not number.counts]
     choices = list(dict.fromkeys(candidate.raw for candidate in candidates))
@@ -96,6 +96,43 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     fractions = {candidate.raw for candidate in candidates if candidate.fraction}
     other_choices = [raw for raw in dict.fromkeys(number.raw for number in numbers) if raw not in {reading.raw_choice, *fractions}]
     return Reading(reading.score, None, reading.raw_choice, None, " ".join(other_choices) or None)
+
+
+def read_choice_beside_scale(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading | None:
+    """Read the one number of a text that also names the ends of the scale: "5 üzerinden 4", "4 von 5", "On a scale of 1 to 5, I'd say 4".
+
+    The number stands beside the words that name them, or in the same sentence as the only other number of the text. None for any other
+    text, also where the number or the end counts something ("4 out of 5 sentences").
+
+    >>> from harness.parse import bundled_vocabulary
+    >>> scale, words = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), bundled_vocabulary()
+    >>> [read_choice_beside_scale(text, scale, words).score for text in ("5 üzerinden 4", "On a scale of 1 to 5, I'd say 4")]
+    [4, 4]
+    >>> read_choice_beside_scale("Out of 5 criteria, 4 are met.", scale, words) is None
+    True
+    """
+    text = _with_plain_digits(normalised(text[:MAX_TEXT_CHARACTERS]))
+    if any(isinstance(c, str) for c in scale.classes):
+        return None
+    named = [
+        match
+        for match in _compile_removed(vocabulary, *ends_of(scale)).finditer(text)
+        if match["range"] or match["beside"]
+        if vocabulary.counted.match(text, match.end()) is None
+    ]
+    candidates = list(_find_candidates(text, scale, vocabulary)) if named else []
+    if len({candidate.raw for candidate in candidates}) != 1 or any(
+        candidate.counts or candidate.other or vocabulary.counted.match(text, candidate.start + len(candidate.raw))
+        for candidate in candidates
+    ):
+        return None
+    # A highest score that ends with its number ("out of 5 criteria") may count what follows.
+    sure = [match for match in named if match["range"] or not match[0][-1].isdecimal() or _CLAUSE_END.match(text, match.end())]
+    start = candidates[0].start
+    sentences = [text[min(start, match.end()) : max(start, match.start())] for match in sure]
+    if not candidates[0].announced and all(SENTENCE_END.search(between) for between in sentences):
+        return None
+    return read_choice(candidates[0].raw, scale, vocabulary)
 
 
 def _may_be_of_another_scale(candidates: list[_Candidate], text: str) -> bool:
@@ -133,8 +170,12 @@ def _find_candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterato
             yield _Candidate(raw, folded(raw) in said, match.start())
         return
     removed = _compile_removed(vocabulary, *ends_of(scale))
-    ends = {end for match in removed.finditer(text) if match["beside"] for end in (match.start(), match.end())}
-    rest = _without_ends_in_brackets(removed.sub(lambda match: " " * len(match[0]), text), scale)
+    # An end of the scale may also count something, and then it is none: "3 out of 5 sentences".
+    phrases = [m for m in removed.finditer(text) if not m["beside"] or vocabulary.counted.match(text, m.end()) is None]
+    ends = {end for match in phrases if match["beside"] for end in (match.start(), match.end())}
+    starts = (0, *(match.end() for match in phrases))
+    blanked = [text[start : match.start()] + " " * len(match[0]) for start, match in zip(starts, phrases, strict=False)]
+    rest = _without_ends_in_brackets("".join([*blanked, text[starts[-1] :]]), scale)
     announcements = list(find_announced_choices(rest, scale, vocabulary))
     other_starts = {choice.start for choice in announcements if choice.other}
     spans = {choice.start for choice in announcements if choice.alone and not choice.other and _is_sure(choice, scale)}
@@ -153,7 +194,9 @@ def _find_candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterato
         number = match[0] if is_sign else match[0].lstrip("-+−－")
         if number == match[0].lstrip("-+−－") and vocabulary.minus.search(rest, max(0, match.start() - _MINUS), match.start()):
             number = f"-{number}"
+        sign = _GRADE_SIGN.match(rest, match.end())
         if to_number(number) is not None:
+            number += sign[0] if sign else ""
             after = _BETWEEN.match(text, match.end())
             adjacent = match.start() in ends or (after is not None and after.end() in ends) or match.end() in ends
             announced = adjacent or match.start() in spans or number in alone
@@ -183,7 +226,7 @@ def _compile_removed(vocabulary: Vocabulary, low: Score | None, high: Score | No
     numbered = rf"{vocabulary.numbered}\s?[#№]?\s?\d+(?!\d|[.,]\d)"
     phrase_patterns = "|".join(pattern for phrase, pattern in filled.items() if "{min}" not in phrase) if high is not None else r"(?!)"
     ranges = [pattern for phrase, pattern in filled.items() if "{min}" in phrase] if high is not None else []
-    return re.compile("|".join([*ranges, f"(?P<beside>{phrase_patterns})", numbered]), re.IGNORECASE)
+    return re.compile("|".join([f"(?P<range>{'|'.join(ranges) or '(?!)'})", f"(?P<beside>{phrase_patterns})", numbered]), re.IGNORECASE)
 
 
 def _write_phrase(phrase: str, low: Score | None, high: Score | None) -> str:
@@ -220,6 +263,7 @@ SENTENCE_END = re.compile(r"[\n!?;。！？；\0]|\.(?!\d)")
 _CLAUSE_END = re.compile(CLAUSE_END)
 _CLAUSE_START = re.compile(r"[\n.!?;:,。！？；：，、\0]")
 _MARKED = re.compile(r"\[\[([^\[\]\n]{1,80})\]\]|\\f?boxed\{(?:\\\w{1,10}\{)?([^{}\n]{1,80})\}\}?")  # as judge models are trained to write
+_GRADE_SIGN = re.compile(rf"[-+−－＋]{CLAUSE_END}")  # a grade between two classes, not the dash of a range
 _NO_LETTER = r"(?![^\W_])(?![%％]|[.,]\d)"  # not 2nd, not 2%
 
 
@@ -237,7 +281,8 @@ class AnnouncedChoice(NamedTuple):
 def read_announced_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading | None:
     """Read the one score that prose announces. Two different scores are NOT_JSON; without any, the result is None.
 
-    So is an end of the scale that another score follows, unless its announcement begins a sentence: "the top score is 2. I give 1."
+    So is an end of the scale that another score follows, unless its announcement begins a sentence: "the top score is 2. I give 1." Ends
+    of the scale that are named as such are no other score: "Score: 1 (max 2)".
 
     >>> from harness.parse import bundled_vocabulary
     >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2)), bundled_vocabulary()
@@ -251,7 +296,7 @@ def read_announced_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Re
     choices = [choice for choice in find_announced_choices(text, scale, vocabulary) if not choice.other]
     if not choices:
         return None
-    if not all(choice.alone for choice in choices) or _may_be_an_end(choices, normalised(text), scale):
+    if not all(choice.alone for choice in choices) or _may_be_an_end(choices, text, scale, vocabulary):
         return failed_reading(Failure.NOT_JSON, " | ".join(choice.raw for choice in choices))
     return agreed_reading(read_choice(choice.raw, scale, vocabulary) for choice in choices)
 
@@ -274,22 +319,24 @@ def find_announced_choices(text: str, scale: Scale, vocabulary: Vocabulary) -> I
         before = _CLAUSE_START.split(text[max(0, match.start("word") - _LOOKBEHIND_CHARACTERS) : match.end("word")])[-1]
         between = text[match.end("word") : start]  # perhaps with brackets: "Score (max): 2", but not "Score (max 2): 1"
         before += "" if numbers_in(between) else between
-        clause_ends = _CLAUSE_END.match(text, match.end()) is not None
+        sign = _GRADE_SIGN.match(text, match.end())
+        clause_ends = sign is not None or _CLAUSE_END.match(text, match.end()) is not None
         linked = bool(match["link"] or ":" in match["gap"] or "：" in match["gap"])
         if not (linked or (match["first"] is not None and clause_ends)):
             continue
         if not clause_ends and (match["name"] or folded(match["word"]) in vocabulary.remarks):
             continue
-        firm = any(sign in (match["link"] or "") + match["gap"] for sign in ":：=＝")
+        firm = any(mark in (match["link"] or "") + match["gap"] for mark in ":：=＝→⇒➔➜")
         numbers = list(vocabulary.other_numbers.finditer(before))
         of_other = bool(numbers) and (
             firm or not before[numbers[-1].end() :].removesuffix(between).removesuffix(match["word"]).strip(" _-")
         )
-        sentence = SENTENCE_END.split(text[match.end() : match.end() + _LOOKAHEAD_CHARACTERS], maxsplit=1)[0]
+        following = _without_named_ends(text[start : match.end() + _LOOKAHEAD_CHARACTERS], scale, vocabulary)[match.end() - start :]
+        sentence = SENTENCE_END.split(following, maxsplit=1)[0]
         yield AnnouncedChoice(
-            match["name"] or match["choice"],
+            match["name"] or match["choice"] + (sign[0] if sign else ""),
             firm,
-            alone=_is_alone(sentence, match, names),
+            alone=_is_alone(sentence, match, names, vocabulary),
             sure=match["first"] is not None and not vocabulary.extremes.search(sentence),
             other=of_other or vocabulary.extremes.search(before) is not None,
             start=start,
@@ -316,25 +363,45 @@ def is_refusal(text: str, vocabulary: Vocabulary) -> bool:
     return folded_opening(text[:_OPENING_CHARACTERS]).lstrip(" \t\r\n\ufeff\"'*>「“").startswith(vocabulary.refusals)
 
 
-def _may_be_an_end(choices: list[AnnouncedChoice], text: str, scale: Scale) -> bool:
+def _may_be_an_end(choices: list[AnnouncedChoice], text: str, scale: Scale, vocabulary: Vocabulary) -> bool:
     """Return True if an announced number may be an end of the scale that is only mentioned: another number of the scale follows it."""
     ends = {to_number(str(end)) for end in ends_of(scale) if isinstance(end, int | float)}
     unsure = {to_number(choice.raw): choice.start for choice in reversed(choices) if not choice.sure}
     starts = [(end, start) for end, start in unsure.items() if end in ends]
     return bool(starts) and any(
         start < match.start() and number not in (None, end) and scale.holds(float(number))
-        for match in re.finditer(NUMBER, text)
+        for match in re.finditer(NUMBER, _without_named_ends(normalised(text), scale, vocabulary))
         for number in [to_number(match[0])]
         for end, start in starts
     )
 
 
-def _is_alone(sentence: str, match: re.Match[str], names: tuple[str, ...]) -> bool:
-    """Return True if the rest of the sentence holds no other choice: "1 or 2", "A, maybe B"."""
+def _without_named_ends(text: str, scale: Scale, vocabulary: Vocabulary) -> str:
+    """Return a normalised text with blanks in place of what names the ends of a scale of numbers: "(max 2)", "on a scale of 1 to 5"."""
+    if any(isinstance(c, str) for c in scale.classes):
+        return text
+    pattern = _compile_named_ends(vocabulary, *ends_of(scale))
+    return pattern.sub(lambda match: " " * len(match[0]), _with_plain_digits(text))
+
+
+@lru_cache(maxsize=64)
+def _compile_named_ends(vocabulary: Vocabulary, low: Score | None, high: Score | None) -> re.Pattern[str]:
+    """Return a pattern of phrases with the ends of the scale, and of an end that its word names, set off by a mark: ", maximum: 5"."""
+    ends = "|".join(re.escape(str(end)) for end in (low, high) if end is not None) or r"(?!)"
+    beside_word = (
+        rf"(?<=[(（\[,，、;；])\s?(?:{vocabulary.extremes.pattern})[^\W\d_]{{0,15}}[.:：=\s]{{0,3}}"
+        rf"(?:{vocabulary.linking_words}\s)?(?:{ends})(?:[.,]0)?(?!\d|[.,]\d)"
+    )
+    return re.compile(rf"{_compile_removed(vocabulary, low, high).pattern}|{beside_word}", re.IGNORECASE)
+
+
+def _is_alone(sentence: str, match: re.Match[str], names: tuple[str, ...], vocabulary: Vocabulary) -> bool:
+    """Return True if the rest of the sentence holds no other choice: "1 or 2", "A, maybe B"; "4 because of 3 errors" holds none."""
     if match["name"]:
         other_names = [re.escape(normalised(name)) for name in names if folded(name) != folded(match["name"])]
         return not any(re.search(rf"(?<!\w){other}(?!\w)", sentence) for other in other_names)
-    return numbers_in(sentence) <= numbers_in(match["number"])
+    rest = (number for number in re.finditer(NUMBER, sentence) if vocabulary.counted.match(sentence, number.end()) is None)
+    return {to_number(number[0]) for number in rest} - {None} <= numbers_in(match["number"])
 
 
 @lru_cache(maxsize=64)
@@ -346,7 +413,7 @@ def _compile_announcement(vocabulary: Vocabulary, names: tuple[str, ...]) -> re.
         (?P<word>{vocabulary.announcers})
         (?:[^\S\n]?[(（][^()（）\n]{{0,40}}[)）])?
         (?P<link>>|[\]】]|[\s*_`"'”」』】)\]]{{0,8}}
-          (?:[:：=＝|]|[-–—](?=\s)|{vocabulary.linking_words}))?
+          (?:[-=]>|[:：=＝|→⇒➔➜]|[-–—](?=\s)|{vocabulary.linking_words}))?
         (?P<gap>[\s:：*_`"'“„«「『【（(\[]{{0,12}})
         (?:(?P<choice>{vocabulary.choice}){vocabulary.endings}?{_NO_LETTER}|(?P<name>{class_names})(?![^\W_]))""",
         re.VERBOSE | re.IGNORECASE | re.MULTILINE,

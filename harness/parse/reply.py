@@ -17,7 +17,7 @@ from harness.parse.finish_reasons import was_cut, was_filtered
 from harness.parse.json_repair import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
 from harness.parse.normalisation import folded, normalised
 from harness.parse.numbers import numbers_in
-from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice, without_marked_choices
+from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice, read_choice_beside_scale, without_marked_choices
 from harness.parse.reasoning import answer_of
 from harness.parse.values import (
     MAX_CHOICE_CHARACTERS,
@@ -28,6 +28,7 @@ from harness.parse.values import (
     read_bare_choice,
     read_choice,
     read_described_choice,
+    with_stars_as_numbers,
 )
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
 from harness.patterns import SECONDS, SlowPattern, pattern_of
@@ -309,9 +310,14 @@ def _read_value(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:
         return failed_reading(Failure.MISSING, "null")
     if isinstance(value, Number):
         return read_choice(value, scale, vocabulary, number_first=True)
+    if isinstance(value, JsonPairs):  # {"score": {"value": 1}}
+        inner = _read_member(value, scale, vocabulary)
+        inner = _read_otherwise(value, scale, vocabulary, cut=False) if inner.raw_choice is None else inner
+        return failed_reading(Failure.OFF_SCALE, to_json_text(value)) if inner.raw_choice is None else inner
     if not isinstance(value, str):
         return failed_reading(Failure.OFF_SCALE, to_json_text(value))
-    reading = read_bare_choice(value, scale, vocabulary) or read_announced_choice(value, scale, vocabulary)
+    reading = read_bare_choice(value, scale, vocabulary)
+    reading = reading or read_announced_choice(with_stars_as_numbers(normalised(value), scale), scale, vocabulary)
     if reading is not None:
         return reading
     if not normalised(value).strip():
@@ -351,10 +357,10 @@ def _add_prose(reading: Reading, extracted: ExtractedJson, scale: Scale, vocabul
         return agreed_reading([reading, *(read_choice(choice.raw, scale, vocabulary) for choice in plain)])
     if extracted.objects or extracted.malformed:
         return reading
-    text = extracted.prose.rpartition("\n")[0] if cut else extracted.prose
+    text = with_stars_as_numbers(normalised(extracted.prose.rpartition("\n")[0] if cut else extracted.prose), scale)
     bare = None if cut or _blank(text) else read_bare_choice(text, scale, vocabulary)
     if bare is None and "{" not in without_marked_choices(text):
-        bare = read_announced_choice(text, scale, vocabulary)
+        bare = read_announced_choice(text, scale, vocabulary) or read_choice_beside_scale(text, scale, vocabulary)
     return bare or reading
 
 

@@ -21,6 +21,9 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LEADING_MARKS = " \t\r\n\u3000\ufeff*_`\"'“”‘’„«»「」『』【】()（）[]<>#"
 _TRAILING_MARKS = _LEADING_MARKS + ".!。！"
 _DESCRIPTION = re.compile(r"\s*[(（\[［【:：=＝|,，、;；。\n]\s*|\s+[-–—]\s+|\.\s+")  # what sets a choice off from words about it
+USUAL_STARS = 5  # the highest rating, where empty stars do not show it
+_STARS_OF_ALL = re.compile(r"([★⭐🌟]+)[☆✩]+")
+_STARS_ALONE = re.compile(r"((?:^|[:：])[ \t*_]{0,4})([★⭐🌟]+)(?=[ \t*_]{0,4}$)", re.MULTILINE)
 _LITERALS = {
     "null": Failure.MISSING,
     "true": Failure.OFF_SCALE,
@@ -50,6 +53,22 @@ def clean(text: str) -> str:
     'ab\tc\n'
     """
     return _SURROGATE.sub("\ufffd", _CONTROL.sub("", text))
+
+
+def with_stars_as_numbers(text: str, scale: Scale) -> str:
+    """Return a normalised text with stars as the number that they show, where the scale ends at as many: "★★★☆☆" is 3/5.
+
+    Filled stars alone count where they are a line or follow a colon, and the scale ends at five, as stars usually do.
+
+    >>> five = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)
+    >>> [with_stars_as_numbers(text, five) for text in ("★★★☆☆", "Rating: ⭐⭐⭐⭐", "★ Fine", "★★☆")]
+    ['3/5', 'Rating: 4', '★ Fine', '★★☆']
+    """
+    highest = _find_maximum(scale)
+    text = _STARS_OF_ALL.sub(lambda stars: f"{len(stars[1])}/{len(stars[0])}" if len(stars[0]) == highest else stars[0], text)
+    if highest != USUAL_STARS:
+        return text
+    return _STARS_ALONE.sub(lambda stars: stars[1] + (str(len(stars[2])) if len(stars[2]) <= USUAL_STARS else stars[2]), text)
 
 
 def read_choice(raw: str, scale: Scale, vocabulary: Vocabulary, *, number_first: bool = False) -> Reading:
@@ -90,13 +109,16 @@ def read_bare_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading
     >>> read_bare_choice("1 or 2", scale, words) is None
     True
     """
-    inner = normalised(text).lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS)
+    inner = with_stars_as_numbers(normalised(text), scale).lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS)
     for raw in (text, inner) if inner else (text,):
         if _find_named_class(raw, scale) is not None:
             return read_choice(raw, scale, vocabulary)
     if inner.casefold() in _LITERALS:
         return failed_reading(_LITERALS[inner.casefold()], inner)
-    return read_choice(inner, scale, vocabulary) if vocabulary.whole_choice.fullmatch(inner) else None
+    if vocabulary.whole_choice.fullmatch(inner):
+        return read_choice(inner, scale, vocabulary)
+    # A grade with a sign lies between two classes, as a half does.
+    return failed_reading(Failure.OFF_SCALE, inner) if vocabulary.whole_choice.fullmatch(inner.rstrip("+-−－＋")) else None
 
 
 def read_described_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading | None:

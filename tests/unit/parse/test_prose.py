@@ -129,6 +129,9 @@ TWO = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
         "It has 2 mistakes.\n\n**1**",
         "1 out of 2, because it has 2 mistakes and 0 style.",
         "So it is \\boxed{1} of 2 and 0.",
+        "Score: 1 (max 2)",
+        "Out of a possible 2, this gets a 1.",
+        "★☆",
     ],
 )
 def test_the_highest_score_is_not_taken_for_the_score(text: str) -> None:
@@ -145,10 +148,16 @@ def test_the_highest_score_is_not_taken_for_the_score(text: str) -> None:
         "Of 2 points, 1.",
         "The highest score is 2. This one gets 1.",
         "A 1, perhaps a 2.",
+        "1 out of 2 sentences is fine, so I give 0.",
     ],
 )
 def test_of_two_numbers_of_which_none_is_announced_none_is_taken(text: str) -> None:
     assert read_text(text, TWO, WORDS).failure is Failure.NOT_JSON
+
+
+@pytest.mark.parametrize("text", ["Score: 1+", "2-", "A 1+.", "Rating: **2-**"])
+def test_a_grade_with_a_sign_is_off_the_scale(text: str) -> None:
+    assert read_text(text, TWO, WORDS).failure is Failure.OFF_SCALE
 
 
 @pytest.mark.parametrize("text", ["Text A is worse than text B.", "I prefer B, not A."])
