@@ -35,7 +35,8 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The scores that a metric can take.
 
     `nominal` and `ordinal` scales list their `classes`, ordinal ones from low to high; `interval` scales have `min` and `max`. `best` is
-    the most desirable score. `swap` says what each class becomes when two compared texts change places.
+    the most desirable score. `swap` says what each class becomes when two compared texts change places. `steps` are the scores of an
+    interval scale that one person or judge can give; labels that are means of several people lie between them.
     """
 
     kind: Literal["nominal", "ordinal", "interval"]
@@ -44,6 +45,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max: float | None = None
     best: int | float | str | None = None
     swap: dict[str, str] = {}
+    steps: tuple[int | float, ...] = ()
 
     def exchanged(self, score: Score) -> Score:
         """Return the score that means the same once the two compared texts have changed places.
@@ -81,6 +83,11 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 return False
             return (self.min is None or score >= self.min) and (self.max is None or score <= self.max)
         return score in self.classes
+
+    @property
+    def hashed(self) -> dict[str, Any]:
+        """Return the fields that hashes are made of: `steps` only where there are some, so that the hash of data without them stays."""
+        return {name: value for name, value in msgspec.to_builtins(self).items() if name != "steps" or value}
 
     def describe(self) -> str:
         """Return the scale in words, for messages: `0, 1, 2` or `1 to 5`."""

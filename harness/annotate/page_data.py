@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,8 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
             assert scale.min is not None and scale.max is not None
             whole_steps = scale.max - scale.min >= _STEPS // 2
             step = 1 if whole_steps else (scale.max - scale.min) / _STEPS
+            if scale.steps:
+                step = min(after - before for before, after in pairwise(scale.steps))
             said = {match[1]: match[2] for line in lines if (match := _CLASS_LINE.match(line))}
             ends = [visible(said.get(f"{end:g}", "")) for end in (scale.min, scale.max)]
             return question | {"kind": "number", "min": scale.min, "max": scale.max, "step": step, "ends": ends}

@@ -38,7 +38,7 @@ from harness.data.asked_data import renaming_problem
 from harness.data.dataset import read_items
 from harness.data.labels import Labels, read_labels
 from harness.errors import ContentError, UsageError
-from harness.model import Item
+from harness.model import Item, Score
 from harness.row_files import read_rows
 
 
@@ -219,7 +219,7 @@ def _listed(marks: Collection[str]) -> str:
     return ", ".join(marks) or "nothing in braces"
 
 
-def _score_pattern(score: int | str) -> str:
+def _score_pattern(score: Score) -> str:
     return rf"^[ \t]*score[ \t]*=[ \t]*[\"']?{re.escape(str(score))}\b"
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from harness.content.tags import suggest
 from harness.errors import ContentError
-from harness.model import MOST_CLASSES, MOST_SCORE, Scale
+from harness.model import MOST_CLASSES, MOST_SCORE, Scale, Score
 
 # Messages about a TOML file, each with a regular expression for the line to correct.
 Complaints = Iterator[tuple[str, str]]
@@ -63,7 +63,7 @@ def key_pattern(name: str) -> str:
     return rf"(?:^[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*=|^\[+(?:\w+\.)*{re.escape(name)}\]+)"
 
 
-def duplicates(names: Iterable[str | int]) -> list[str | int]:
+def duplicates(names: Iterable[Score]) -> list[Score]:
     """Names that occur more than once."""
     return [name for name, count in Counter(names).items() if count > 1]
 
@@ -87,11 +87,16 @@ def scale_complaints(scale: Scale, *, needs_best: bool = True) -> Complaints:
             yield f"an interval scale needs min and max, with min below max; found {bounds[0]} and {bounds[1]}", key_pattern("kind")
         if scale.classes:
             yield "an interval scale has no classes; remove them, or change kind to 'ordinal'", key_pattern("classes")
+        if scale.steps and (len(scale.steps) < 2 or list(scale.steps) != sorted({*scale.steps}) or not all(map(scale.holds, scale.steps))):
+            message = f"steps are two or more scores from {scale.describe()}, the lowest first; found: {', '.join(map(str, scale.steps))}"
+            yield message, key_pattern("steps")
     else:
         if len(scale.classes) < 2:
             yield f"a scale of kind '{scale.kind}' needs at least two classes; found: {scale.describe() or 'none'}", key_pattern("kind")
         if bounds != (None, None):
             yield f"min and max belong to interval scales, and this one is '{scale.kind}'; list classes only", key_pattern("kind")
+        if scale.steps:
+            yield f"steps belong to interval scales, and this one is '{scale.kind}'; list classes only", key_pattern("steps")
         for repeated in duplicates(scale.classes):
             yield f"class {repeated!r} is listed twice", key_pattern("classes")
     if needs_best and scale.best is None and scale.kind != "nominal":

@@ -70,7 +70,7 @@ class Task(_Spec, frozen=True):
 class Criteria(_Spec, frozen=True):
     """The signs by which a reader knows a text that earns one score."""
 
-    score: int | str
+    score: int | float | str
     points: Points
 
 

@@ -70,8 +70,8 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         """Hash of everything in items and labels that can move a number. Scales without labels move none."""
         digest = hashlib.sha256()
         encode = msgspec.json.Encoder(order="sorted").encode_lines
-        scales = [(name, self.scales[name]) for name in sorted(self.labels.metric.used)]
-        other_scales = [sorted(self.label_scales.items())] if self.label_scales else []
+        scales = [(name, self.scales[name].hashed) for name in sorted(self.labels.metric.used)]
+        other_scales = [sorted((name, scale.hashed) for name, scale in self.label_scales.items())] if self.label_scales else []
         second = () if self.second is None else self.second.json_lines()
         items = (encode(self.items[start : start + _ITEMS_AT_A_TIME]) for start in range(0, len(self.items), _ITEMS_AT_A_TIME))
         for lines in chain(items, self.labels.json_lines(), [encode([scales])], second, [encode(other_scales)]):

@@ -173,6 +173,8 @@ def length_ratio(item: Item, metric: str, scale: Scale, training: TrainingCounts
 
 def _score_at(fraction: float, scale: Scale) -> Score:
     """Return the score at this fraction (0 to 1) of the scale, from worst to best."""
+    if scale.steps:
+        return scale.steps[int(fraction * len(scale.steps))]
     if scale.kind == "interval":
         low, high = scale.min or 0.0, scale.max if scale.max is not None else 1.0
         return low + fraction * (high - low)

@@ -45,8 +45,9 @@ class TypedQuestion(msgspec.Struct, frozen=True, dict=True):
 def typed_question(scale: Scale, variant: Variant) -> TypedQuestion:
     """Return the question about a metric with this scale. Raises ValueError with a clause that begins with a verb.
 
-    Two classes are a statement, up to ten ordered ones are levels (so are the whole numbers of a short range), classes without an order
-    and pairs are a choice. Longer scales are asked in the bands that the variant names; the score of a band is its midpoint.
+    Two classes are a statement, up to ten ordered ones are levels (so are the steps of a range, and the whole numbers of a short one),
+    classes without an order and pairs are a choice. Longer scales are asked in the bands that the variant names; the score of a band is
+    its midpoint.
 
     >>> scale = Scale(kind="interval", min=0, max=100)
     >>> typed_question(scale, Variant(levels=4)).scores
@@ -55,7 +56,16 @@ def typed_question(scale: Scale, variant: Variant) -> TypedQuestion:
     'statement'
     """
     return _question(
-        scale.kind, scale.classes, scale.min, scale.max, scale.best, bool(scale.swap), variant.question, variant.options, variant.levels
+        scale.kind,
+        scale.classes,
+        scale.steps,
+        scale.min,
+        scale.max,
+        scale.best,
+        bool(scale.swap),
+        variant.question,
+        variant.options,
+        variant.levels,
     )
 
 
@@ -63,6 +73,7 @@ def typed_question(scale: Scale, variant: Variant) -> TypedQuestion:
 def _question(
     kind: str,
     classes: tuple[int | str, ...],
+    steps: tuple[int | float, ...],
     low: float | None,
     high: float | None,
     best: Score | None,
@@ -72,7 +83,8 @@ def _question(
     levels: int,
 ) -> TypedQuestion:
     if kind == "interval":
-        points = _whole_numbers(low, high)
+        points = steps if len(steps) <= MOST_LEVELS else ()
+        points = points or _whole_numbers(low, high)
         return TypedQuestion("levels", points) if points else _bands_of_range(low, high, levels)
     if len(classes) < 2:
         raise ValueError("has fewer than two classes, so there is nothing to decide")

@@ -16,7 +16,9 @@ SPAN_CHARACTERS = 80  # of a quotation
 def answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:
     """Return one object with the score of a metric, and what the variant asks beside it."""
     score: dict[str, Any] = {"enum": list(scale.classes)}
-    if scale.kind == "interval":
+    if scale.steps:
+        score = {"enum": list(scale.steps)}
+    elif scale.kind == "interval":
         score = {"type": "number", "minimum": scale.min, "maximum": scale.max}
     if variant.answer == "spans":
         error = {"text": {"type": "string", "maxLength": SPAN_CHARACTERS}, "severity": {"enum": list(SEVERITIES)}}

@@ -70,7 +70,7 @@ class FewShotExamples:
                 "--examples DIR takes the labelled items of another data folder"
             )
         chosen: list[_ScoredItem] = []
-        for score in scale.classes or range(EXAMPLE_BANDS):
+        for score in scale.classes or scale.steps or range(EXAMPLE_BANDS):
             ranked = by_class.get(score, ())
             chosen_groups = {other.item.group for other in chosen}
             new = (entry for entry in ranked if entry.item.group not in chosen_groups and entry.item.group != item.group)
@@ -82,9 +82,9 @@ class FewShotExamples:
         )
 
     def classes_without_examples(self, language: str, task: str, metric: str, scale: Scale) -> tuple[Score, ...]:
-        """The classes that no development item has. Prompts do not show them, and the report says so. Numbers have no classes."""
+        """The classes that no development item has. Prompts do not show them, and the report says so. Numbers have their steps, if any."""
         by_class = self._items_by_class.get((language, task, metric), {})
-        return tuple(score for score in scale.classes if score not in by_class)
+        return tuple(score for score in scale.classes or scale.steps if score not in by_class)
 
     @cached_property
     def _items_by_class(self) -> Mapping[tuple[str, str, str], _ByClass]:
@@ -116,17 +116,20 @@ class FewShotExamples:
         return by_score
 
     def _of_numbers(self, metric: str, labelled: Sequence[tuple[Item, list[Score]]]) -> dict[Score, list[_ScoredItem]]:
-        """Items by the band of their mean; on another scale than that of the judges, by the class at its place."""
+        """Items by the band of their mean; by the nearest step of a scale with steps; on another scale than judges', by the class at its
+        place.
+        """
         means = [float(np.mean([float(label) for label in labels])) for _, labels in labelled]
         lowest, width = min(means), (max(means) - min(means)) or 1.0
-        classes = self._training.scales[metric].classes
+        classes, steps = self._training.scales[metric].classes, self._training.scales[metric].steps
         by_score: dict[Score, list[_ScoredItem]] = {}
         for (item, _), mean in zip(labelled, means, strict=True):
             position = (mean - lowest) / width
-            band: Score = (
-                classes[round(position * (len(classes) - 1))] if classes else min(int(position * EXAMPLE_BANDS), EXAMPLE_BANDS - 1)
-            )
-            by_score.setdefault(band, []).append(_ScoredItem(self._rank(metric, item), item, band if classes else float(f"{mean:.4g}")))
+            shown: Score = float(f"{mean:.4g}")
+            band: Score = min(int(position * EXAMPLE_BANDS), EXAMPLE_BANDS - 1)
+            if classes or steps:  # what judges may answer
+                band = shown = classes[round(position * (len(classes) - 1))] if classes else min(steps, key=lambda step: abs(step - mean))
+            by_score.setdefault(band, []).append(_ScoredItem(self._rank(metric, item), item, shown))
         return by_score
 
     def _rank(self, metric: str, item: Item) -> str:

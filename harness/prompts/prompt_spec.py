@@ -33,7 +33,8 @@ class PromptSpec(msgspec.Struct, frozen=True):
     @property
     def key(self) -> str:
         """The hash of all fields. Specs with equal keys render to equal templates."""
-        fields = msgspec.to_builtins(self) | {"variant": hashed_variant(self.variant)}
+        scales = {metric: scale.hashed for metric, scale in self.scales.items()}
+        fields = msgspec.to_builtins(self) | {"variant": hashed_variant(self.variant), "scales": scales}
         if not self.named_sources:
             del fields["named_sources"]
         for name in FURTHER_WORDS:  # came later; without them, keys are as before

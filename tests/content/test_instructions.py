@@ -22,6 +22,7 @@ ENGLISH_ONLY = {
     "answer_exam_question",
     "answer_sensitive_question",
     "compare_advertisements",
+    "detoxify",
     "rate_harm",
     "summary_beside_reference",
     "translate_tokenised",

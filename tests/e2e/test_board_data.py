@@ -175,6 +175,7 @@ def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
         "multi-summeval",
         "pariksha",
         "rtp-lx",
+        "textdetox",
         "wmt23-esa-de",
         "wmt24-esa",
     }

@@ -124,6 +124,16 @@ def test_a_scale_without_an_end_cannot_be_asked(make_data: Any, tmp_path: Path) 
         make_pages(data, "x", tmp_path / "p", LIBRARY, PageOptions(metrics=("m",)))
 
 
+def test_a_range_with_steps_takes_these_scores(make_data: Any, tmp_path: Path) -> None:
+    item = Item("i", "en", "open_prompt", fields={"prompt": "p", "output": "o"})
+    data = make_data([item], {}, {"m": Scale(kind="interval", min=0, max=1, best=1, steps=(0, 0.5, 1))})
+    made = make_pages(data, "x", tmp_path / "p", LIBRARY, PageOptions(metrics=("m",), annotators=1))
+    page = data_of(made.files[0].read_text("utf-8"))
+    assert page is not None
+    [question] = page["questions"].values()
+    assert (question["kind"], question["min"], question["max"], question["step"]) == ("number", 0, 1, 0.5)
+
+
 def test_pages_are_replaced_only_on_request_and_the_old_record_stays(japanese: Dataset, tmp_path: Path) -> None:
     options = {"tasks": ("summarize",), "annotators": 1}
     first = make_pages(japanese, "bundled", tmp_path / "p", LIBRARY, PageOptions(**options))

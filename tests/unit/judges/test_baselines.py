@@ -146,6 +146,11 @@ def test_random_fills_an_interval(make_item: MakeItem, make_data: MakeData) -> N
     assert min(drawn) < 0.1 and max(drawn) > 9.9 and 4.5 < sum(drawn) / 1000 < 5.5
 
 
+def test_random_takes_the_steps_of_a_range_alone(make_item: MakeItem, make_data: MakeData) -> None:
+    learnt, steps = TrainingCounts(make_data([], {})), Scale(kind="interval", min=0, max=1, best=1, steps=(0, 0.5, 1))
+    assert {random(make_item(f"i{number}"), "m", steps, learnt, "") for number in range(99)} == {0, 0.5, 1}
+
+
 # length
 
 

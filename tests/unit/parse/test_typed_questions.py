@@ -36,6 +36,8 @@ LONG = Scale(kind="ordinal", classes=tuple(range(1, 13)), best=12)
         (PAIR, Variant(), "choice", ("A", "B")),
         (TIES, Variant(), "choice", ("A", "B", "tie")),
         (Scale(kind="interval", min=1, max=5), Variant(), "levels", (1, 2, 3, 4, 5)),
+        (Scale(kind="interval", min=0, max=1, best=1, steps=(0, 0.5, 1)), Variant(), "levels", (0, 0.5, 1)),
+        (Scale(kind="interval", min=0, max=1, best=1, steps=(0, 0.5, 1)), Variant(levels=2), "levels", (0, 0.5, 1)),
         (RANGE, Variant(levels=5), "levels", (10.0, 30.0, 50.0, 70.0, 90.0)),
         (LONG, Variant(levels=4), "levels", (2, 5, 8, 11)),
     ],

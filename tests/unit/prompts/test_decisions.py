@@ -43,6 +43,16 @@ def test_every_rubric_words_each_option(metric: str) -> None:
         assert 2 <= len(question.options) <= 10
 
 
+def test_steps_of_a_range_are_asked_with_the_words_of_their_lines() -> None:
+    question = asked_of(decision_template(spec_of("single", "less_toxic")).fill(ITEM))[1]["less_toxic"]
+    assert [(option.name, option.description) for option in question.options] == [
+        ("0", "the source text."),
+        ("0.5", "both are equally toxic, or neither is toxic."),
+        ("1", "the rewritten text."),
+    ]
+    assert "0.5:" not in question.instructions
+
+
 def test_bands_say_where_they_begin_and_end_and_the_instruction_stays_whole() -> None:
     question = asked_of(decision_template(spec_of("single+levels:4", "translation_quality")).fill(ITEM))[1]["translation_quality"]
     assert [option.description for option in question.options] == ["0 - 25", "25 - 50", "50 - 75", "75 - 100"]

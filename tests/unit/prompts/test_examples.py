@@ -200,6 +200,14 @@ def test_numbers_are_shown_from_five_bands_as_the_mean_of_their_annotators(make_
     assert few_shot.classes_without_examples("en", "open_prompt", "m", unit) == ()
 
 
+def test_means_are_shown_as_the_nearest_step_that_a_judge_may_give(make_item: MakeItem, make_data: MakeData, task: Task) -> None:
+    steps = Scale(kind="interval", min=0, max=1, steps=(0, 0.5, 1))
+    means = {"d0": 0.0, "d1": 0.333333, "d2": 0.666667, "d3": 0.833333}
+    data = make_data([make_item(name, split="dev") for name in means], means, {"m": steps})
+    examples = FewShotExamples(data, 0).choose(make_item("asked"), task, "m", steps, 4)
+    assert {(example.item_id, example.score) for example in examples} == {("d0", 0), ("d1", 0.5), ("d2", 0.5), ("d3", 1)}
+
+
 def test_one_number_for_all_is_one_band(make_item: MakeItem, make_data: MakeData, task: Task) -> None:
     unit = Scale(kind="interval", min=0, max=1)
     data = make_data([make_item(f"d{number}", split="dev") for number in range(3)], {f"d{n}": 0.5 for n in range(3)}, {"m": unit})

@@ -104,3 +104,8 @@ def test_texts_that_are_there_are_named_in_the_order_of_the_task(
 ) -> None:
     item = msgspec.structs.replace(make_item(task=kind), fields=texts)
     assert shown_texts(item, library.task(kind)) == there
+
+
+def test_steps_of_a_range_are_the_only_scores_of_the_form(make_spec: MakeSpec) -> None:
+    spec = make_spec(parse_variant("single+score-only"), metrics=("less_toxic",))
+    assert spec.schema["properties"]["score"] == {"enum": [0, 0.5, 1]}
