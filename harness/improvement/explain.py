@@ -31,16 +31,20 @@ from harness.text import graphemes
 ALPHA = 0.05
 Outcome = Literal["shown", "not shown", "too few groups"]
 ASSOCIATION = (
-    "An effect is an association and no cause: a judge that uses less of the scale than people seems to follow the length if better texts "
-    "are longer. Effects of 'system' and 'system ×' change differences between systems."
+    "An effect is an association, not a cause. For example, if better texts are longer, a judge that uses less of the scale than people "
+    "seems to follow the length. Effects of 'system' and 'system ×' change how systems compare."
 )
 HOW = (
-    "An effect is in points of the scale: the judge's score minus people's mean, beside the mean of all levels. A length is compared "
-    "within its language. Errors are by group (CR2). q is corrected over all effects of a judge and metric (Benjamini-Yekutieli); an "
-    f"effect is shown where q is at most {ALPHA:g}. Below {LEAST_FREEDOM:g} degrees of freedom nothing is tested. Detectable is the least "
-    f"effect that would be found in 80 % of such data at {ALPHA:g}, before the correction."
+    "An effect is in points of the scale: the judge's score minus people's mean, compared with the mean of all levels. A length is "
+    "compared with other texts of its language. Texts of a group count together (standard errors CR2). q is corrected over all effects "
+    f"of a judge and metric (Benjamini-Yekutieli); an effect is shown if q is at most {ALPHA:g}. Below {LEAST_FREEDOM:g} degrees of "
+    f"freedom nothing is tested. Detectable is the smallest effect that would be found in 80 % of such data at {ALPHA:g}, before the "
+    "correction."
 )
-NOISE = "Noise alone: 95 % of effects would be smaller if judge and people agreed but for how a judge's answers to the same call differ."
+NOISE = (
+    "Noise alone: if the judge differed from people only as its own answers to the same call differ, 95 % of effects would be smaller "
+    "than this."
+)
 
 LENGTH, SYSTEM, SCRIPT = "length", "system", "script"
 MOST_LEVELS = 40
@@ -71,11 +75,6 @@ class ErrorEffect(msgspec.Struct, frozen=True, kw_only=True):
     detectable: float | None = None
     outcome: Outcome
     noise: float | None = None
-
-    @property
-    def moves_systems(self) -> bool:
-        """True if it changes differences between systems."""
-        return self.covariate.partition(" × ")[0] == SYSTEM
 
 
 class ExplainedErrors(msgspec.Struct, frozen=True, kw_only=True):

@@ -344,12 +344,16 @@ def _findings(metric: ExplainedErrors) -> Iterator[str]:
             largest = sorted(effects, key=lambda effect: -abs(effect.value or 0.0))
             names = [f"{_effect_name(effect)} ({signed(effect.value or 0.0, 2)})" for effect in largest[:_MOST_NAMES]]
             names += [f"{len(effects) - _MOST_NAMES} more"] if len(effects) > _MOST_NAMES else []
-            yield f"Compared with people's, its scores are {side} for {joined(names)}."
+            yield f"Compared with this average, its scores are {side} for {joined(names)}."
     for effect in metric.effects:
         if effect.outcome != "shown" or effect.level or effect.value is None:
             continue
-        times = "" if metric.times_longer is None else f" ({metric.times_longer:.1f} times as long as others of its language)"
-        yield f"A longer text{times} goes with {signed(effect.value, 2)} points against people's mean: an association."
+        times = "longer texts"
+        if metric.times_longer is not None:
+            times = f"texts {metric.times_longer:.1f} times as long as others of their language"
+        side = "higher" if effect.value > 0 else "lower"
+        points = f"{abs(effect.value):.2f} points {side}"
+        yield f"For {times}, its scores are {points}, compared with people's. This is an association, not a cause."
 
 
 def _effect_name(effect: ErrorEffect) -> str:
@@ -363,10 +367,9 @@ def _table(effects: Sequence[ErrorEffect]) -> Table:
     noisy = any(effect.noise is not None for effect in effects)
     rows = []
     for effect in effects:
-        moves = ", moves systems" if effect.outcome == "shown" and effect.moves_systems else ""
         numbers = [_effect_interval(effect.value, effect.low, effect.high), probability(effect.q), _detectable(effect)]
         numbers += [UNDEFINED if effect.noise is None else f"±{effect.noise:.2f}"] if noisy else []
-        rows.append([one_line(_effect_name(effect)), *numbers, f"{effect.outcome}{moves}"])
+        rows.append([one_line(_effect_name(effect)), *numbers, effect.outcome])
     headings = ("judge − people, for", "points [95 %]", "q", "detectable", *(["noise alone"] if noisy else []), "")
     return plain_table(headings, rows, range(1, len(headings) - 1))
 
@@ -391,7 +394,7 @@ def _rest(effects: Sequence[ErrorEffect]) -> str:
         ends = f"{min(detectables):.2f} to {max(detectables):.2f}" if len(detectables) > 1 else "too few groups"
         ends = f"{detectables[0]:.2f}" if len(detectables) == 1 else ends
         parts.append(f"{name}{'' if len(name_effects) == 1 else f', {len(name_effects)} effects'} ({ends})")
-    return f"Not shown: {'; '.join(parts)}. In brackets: the points from which on these texts would show an effect."
+    return f"Not shown: {'; '.join(parts)}. In brackets: the smallest effect that these texts could show, in points."
 
 
 _MOST_SYSTEMS = 15
@@ -407,7 +410,7 @@ def render_pairs(explained_pairs: Sequence[ExplainedPairs]) -> list[RenderableTy
         for pairs in metric_pairs:
             if pairs.outcome == "shown" and pairs.length is not None and pairs.times_longer is not None:
                 times = f"{pairs.times_longer:.1f} times as long as the other has {math.exp(pairs.length):.2f} times the odds to be chosen"
-                parts.append(Text(terminal_safe(f"{_who(pairs)}: a text {times}: an association.")))
+                parts.append(Text(terminal_safe(f"{_who(pairs)}: a text {times}. This is an association, not a cause.")))
             length = (_effect_interval(pairs.length, pairs.low, pairs.high), probability(pairs.q), _detectable(pairs))
             positions = (UNDEFINED if value is None else signed(value, 2) for value in (pairs.place, pairs.place_adjusted))
             rows.append([one_line(_who(pairs)), f"{pairs.n:,}", f"{pairs.groups:,}", *length, *positions, pairs.outcome])

@@ -32,8 +32,8 @@ def test_a_higher_score_is_never_called_kind_as_some_scales_are_best_at_their_lo
     """A judge that marks more errors than people gives a higher penalty: it is stricter."""
     shown = text(errors("one", "error_penalty", mean_error, [effect("alpha", 0.5), effect("beta", -0.25)]))
     assert f"On average its scores are 3.47 points {side} people's (525 texts in 28 groups)." in shown
-    assert "Compared with people's, its scores are higher for system alpha (+0.50)." in shown
-    assert "Compared with people's, its scores are lower for system beta (−0.25)." in shown
+    assert "Compared with this average, its scores are higher for system alpha (+0.50)." in shown
+    assert "Compared with this average, its scores are lower for system beta (−0.25)." in shown
     assert "The judge's errors follow system (1 of 1 question)." in shown
 
 
