@@ -12,6 +12,7 @@ from tests.conftest import write_rows
 
 TOML = """id = "made"
 annotators = "persistent"
+source = "{source}"
 {sampling}
 [metrics.tone]
 kind = "ordinal"
@@ -39,6 +40,7 @@ def judged_folder(
     noise: float = 0.25,
     fields: Fields = lambda number, system, rng: {},
     language: str = "ja",
+    source: str = "native",
 ) -> Path:
     """Write the folder and return it.
 
@@ -76,5 +78,5 @@ def judged_folder(
                     judgments.append(row)
     for name, rows in (("items", items), ("labels", labels), ("judgments", judgments)):
         write_rows(path / f"{name}.jsonl", rows)
-    (path / "data.toml").write_text(TOML.format(sampling=f'sampling = "{sampling}"' if sampling else ""), "utf-8")
+    (path / "data.toml").write_text(TOML.format(source=source, sampling=f'sampling = "{sampling}"' if sampling else ""), "utf-8")
     return path

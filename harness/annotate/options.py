@@ -31,7 +31,7 @@ class PageTexts(Options):
     items: Annotated[Path | None, Flag(metavar="FILE")] = None
     """only these items: the file of 'labels plan', or one id a line (.txt)"""
     next_items: Annotated[Count | None, Flag("--next", "N")] = None
-    """only the next N items without a native label, or with --review without a review, in the order of --items or the data"""
+    """only the next N items that nobody labelled yet, or with --review without a review, in the order of --items or the data"""
     random: Annotated[bool, Flag()] = False
     """the N of --next are drawn at random (--seed), not in the order of the data: a sheet may be sorted"""
     where: Annotated[Mapping[str, tuple[str, ...]], ReadsEach(key_and_values, restrictions), Flag(metavar="KEY=VALUE")] = field(

@@ -334,7 +334,7 @@ def _items(data: Dataset, items: Sequence[Item], language: str, options: PageOpt
     if options.next_items is None:
         return items
     if not (waiting := unlabelled(data, items, list(drawn), options.metrics)):
-        raise UsageError(f"--next: every item{which} has a native label already; there is nothing to label")
+        raise UsageError(f"--next: every item{which} has a person's label already; there is nothing to label")
     if options.random:
         waiting = random.Random(options.seed).sample(waiting, len(waiting))
     return waiting[: options.next_items]
@@ -475,13 +475,13 @@ def read_sample(path: Path, data: Dataset) -> dict[str, Drawn]:
 
 
 def unlabelled(data: Dataset, items: Sequence[Item], order: Sequence[str] = (), metrics: Sequence[str] | None = None) -> list[Item]:
-    """Return the items without a native label on any of the metrics (None: on any metric at all).
+    """Return the items that nobody labelled on any of the metrics (None: on any metric at all).
 
     They come in the `order` of ids that is given, and without one in their own.
     """
-    native = data.labels.native_items(metrics)
+    labelled = data.labels.items_of_people(metrics)
     rank = {name: number for number, name in enumerate(order)}
-    waiting = [item for item in items if item.item_id not in native]
+    waiting = [item for item in items if item.item_id not in labelled]
     return sorted(waiting, key=lambda item: rank.get(item.item_id, len(rank)))
 
 

@@ -104,7 +104,7 @@ def _read_table_options(mapping: LabelMapping, arguments: Start) -> TableOptions
         scale=arguments.columns.scale,
         recode=arguments.recode,
         sampling=mapping.sampling,
-        source=mapping.source if mapping.source in ("people", "constructed") else "native",
+        source=mapping.source if mapping.source in ("native", "constructed") else "people",
     )
 
 

@@ -359,7 +359,7 @@ class _Text(msgspec.Struct, frozen=True):
 
 
 def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSample:
-    """Draw texts without a native label (or with one), stratified by a judge's scores.
+    """Draw texts that nobody labelled yet (or some that people labelled), stratified by a judge's scores.
 
     Their order is random, so that the first n are a sample too.
 
@@ -375,7 +375,7 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
         missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
         if not (needed := [number for number in missing if number]):
             raise UsageError(
-                "'labels needed' has no number here (no judgments beside native labels); name the number of texts with --budget"
+                "'labels needed' has no number here (no judgments beside people's labels); name the number of texts with --budget"
             )
         budget = max(needed)
     else:
@@ -386,13 +386,13 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
         raise UsageError(f"texts of one language are drawn together; name it with --lang.{choose_from(languages)}")
     if language not in languages:
         raise UsageError(f"there is no item in '{language}'.{choose_from(languages, language)}")
-    native = recording.data.labels.native_items(None if options.metric is None else [options.metric])
+    labelled = recording.data.labels.items_of_people(None if options.metric is None else [options.metric])
     of_language = [item for item in recording.data.items if item.language == language and item.split == "test"]
-    items = [item for item in of_language if (item.item_id in native) == options.labelled]
+    items = [item for item in of_language if (item.item_id in labelled) == options.labelled]
     if not items and options.labelled:
-        raise UsageError(f"no text in '{language}' has a native label; there is nothing to draw from")
+        raise UsageError(f"no text in '{language}' has a person's label; there is nothing to draw from")
     if not items:
-        raise UsageError(f"every text in '{language}' has a native label already; there is nothing to draw from")
+        raise UsageError(f"every text in '{language}' has a person's label already; there is nothing to draw from")
     named = []
     for what, wanted, names in (
         ("judge", options.judge, recording.judgments.judge.used),
@@ -473,7 +473,7 @@ def _mean(values: Sequence[float]) -> float:
 
 def _allocate(strata: Mapping[str, Sequence[_Text]], available: int, budget: int, options: SampleOptions) -> dict[str, int]:
     if not 0 < budget <= available:
-        raise UsageError(f"--budget {budget}: {available} texts without a native label are there; name a number from 1 to that")
+        raise UsageError(f"--budget {budget}: {available} texts without a person's label are there; name a number from 1 to that")
     sizes = [len(in_stratum) for in_stratum in strata.values()]
     least = _least_per_stratum(strata, options)
     if budget < sum(least):

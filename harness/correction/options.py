@@ -228,7 +228,7 @@ class SampleOptions(Options):
     seed: Annotated[Seed, Flag(metavar="N")] = 0
     """seed of the draw"""
     labelled: bool = False
-    """draw among the texts that have a native label, such as anchors; False: among those that have none"""
+    """draw among the texts that people labelled, such as anchors; False: among those that nobody labelled"""
 
     def __post_init__(self) -> None:
         super().__post_init__()

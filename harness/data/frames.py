@@ -39,7 +39,7 @@ def from_frames(
     items: Any = None,
     scales: Mapping[str, Scale | Mapping[str, Any] | str] | None = None,
     annotators: AnnotatorKind = "anonymous",
-    source: Source = "native",
+    source: Source = "people",
     name: str = "frames",
     human: Sequence[str] = (),
     sampling: Sampling = "unknown",
@@ -56,7 +56,7 @@ def from_frames(
         scales: scales of metrics without a bundled rubric, such as `{"fluency": "1..5:best=5"}`, or spelt out:
             `{"fluency": {"kind": "ordinal", "classes": [1, 2, 3], "best": 3}}`.
         annotators: whether `annotator_id` identifies a person (`persistent`), a position in a list (`positional`), or nobody (`anonymous`).
-        source: who labelled: `native`, `constructed` or `model`.
+        source: who labelled: `native` speakers, `people` of whom that is not known, `constructed` or `model`.
         name: the name of the data set in signatures.
         human: annotators who are people, though their names look like a judge's.
         sampling: how the labelled items were drawn from the judged ones: `random`, which corrected means need, `convenience` or `unknown`.

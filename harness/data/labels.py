@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, Columns, read_columns, unique_integers
 from harness.errors import ContentError, refuse_faults
-from harness.model import ErrorSpan, Label, Scale, Score, Source
+from harness.model import BY_PEOPLE, ErrorSpan, Label, Scale, Score, Source
 from harness.text import short_repr
 
 _LINES_AT_A_TIME = 1 << 14
@@ -122,10 +122,10 @@ class Labels:
         if sighted := int(self.blind.equals(False).sum()):
             yield f"{sighted} {NOT_BLIND}"
 
-    def native_items(self, metrics: Collection[str] | None = None) -> set[str]:
-        """Return the ids of the items with a native label on one of the metrics (None: on any)."""
-        native = self.take(self.source.equals("native"))
-        return {native.item.values[code] for code in np.unique(native._of_metrics(metrics).item.codes).tolist()}
+    def items_of_people(self, metrics: Collection[str] | None = None) -> set[str]:
+        """Return the ids of the items that people labelled on one of the metrics (None: on any), native speakers or not."""
+        by_people = self.take(self.source.among(BY_PEOPLE))
+        return {by_people.item.values[code] for code in np.unique(by_people._of_metrics(metrics).item.codes).tolist()}
 
     def items_of_one_person(self, metrics: Collection[str] | None = None) -> set[str]:
         """Return the ids of the items that exactly one annotator labelled on these metrics (None: on any)."""

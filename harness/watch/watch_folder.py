@@ -407,9 +407,11 @@ def choose_anchors(start: WatchStart, options: WatchOptions) -> tuple[Anchor, ..
     anchors = list[Anchor]()
     for language in dict.fromkeys(cell.language for cell in start.certificate.allowed):
         metrics = [cell.metric for cell in start.certificate.allowed if cell.language == language]
-        native = start.source.data.labels.native_items([metrics[0]])
+        by_people = start.source.data.labels.items_of_people([metrics[0]])
         candidates = [
-            anchor for (tag, metric, item_id), anchor in labelled.items() if (tag, metric) == (language, metrics[0]) and item_id in native
+            anchor
+            for (tag, metric, item_id), anchor in labelled.items()
+            if (tag, metric) == (language, metrics[0]) and item_id in by_people
         ]
         sample = SampleOptions(
             language=language,

@@ -177,7 +177,8 @@ def test_tables_go_out_and_come_back(cli: Cli, table: Path, tmp_path: Path, libr
 @pytest.mark.needs("shared data")
 def test_published_labels_come_in_whole(cli: Cli, tmp_path: Path, library: Library) -> None:
     source = SHARED_DATA / "pariksha"
-    done = cli("labels", "import", source / "labels.jsonl.gz", "--items", source, "--to", tmp_path / "data", "--keep-annotators", "--json")
+    words = ("labels", "import", source / "labels.jsonl.gz", "--items", source, "--to", tmp_path / "data", "--source", "native")
+    done = cli(*words, "--keep-annotators", "--json")
     assert done.code == 0 and json.loads(done.out)["rows"] == 18855
     one, two = load_folder(source, library), load_folder(tmp_path / "data", library)
     assert list(one.labels) == list(two.labels) and one.items == two.items

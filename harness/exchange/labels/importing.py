@@ -144,7 +144,7 @@ class _LabelImport:
         self.labels: list[dict[str, Any]] = []
         self.refused: list[RefusedRow] = []
         self.blank = self.dropped = 0
-        self.label_source = (target.about.source if target.about else mapping.source) or "native"
+        self.label_source = (target.about.source if target.about else mapping.source) or "people"
         earlier = target.second_ratings if options.second_round else target.labels
         self.seen = {(row["item_id"], row["annotator_id"], row["metric"]): (location, row["score"]) for location, row in earlier}
         self.names: set[str] = set()  # metric names of the source, and their new names
@@ -314,6 +314,7 @@ class _LabelImport:
         own_scales = {name: scale for name, scale in self._select_used_scales().items() if self.rubrics.get(name) != scale}
         kind: AnnotatorKind = self.mapping.annotators or ("persistent" if self.table.kind in _KINDS_WITH_USERS else "anonymous")
         about = updated_about(self.target, self.mapping, self.given.about, kind, own_scales, notes)
+        about = msgspec.structs.replace(about, source=self.label_source)
         # The items of the folder after the import; of the bundled items, only the labelled ones.
         if self.options.items != "bundled":
             items = self.rows.rows

@@ -144,7 +144,7 @@ class ScoreOptions(Options):
     no_answer: Annotated[Names | None, Flag(metavar="TEXTS", setting=True)] = None
     """what cells hold that mean no answer, such as n/a,-,99: they count as empty"""
     source: Annotated[Literal["native", "people", "constructed", "model"] | None, Flag()] = None
-    """who made the labels (default: native)"""
+    """who made the labels (default: people; native, if they are native speakers, as who answers a labelling page is)"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,8 +194,8 @@ class TableOptions(Options):
     """columns that do not matter"""
     sampling: Annotated[Literal["random", "convenience", "unknown"] | None, Flag()] = None
     """how the texts were chosen; corrected means need random ones (default: unknown)"""
-    source: Annotated[Literal["native", "people", "constructed"], Flag(setting=True)] = "native"
-    """who labelled the texts"""
+    source: Annotated[Literal["native", "people", "constructed"], Flag(setting=True)] = "people"
+    """who labelled the texts; people are called native speakers only where this says so"""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -43,7 +43,7 @@ class LabelPages(msgspec.Struct, frozen=True):
     Attributes:
         command: the beginning of the command, with the data and, where their tasks are not described, the texts that people see.
         seconds: how long a median text takes with one question, by language.
-        unlabelled: how many texts have no native label, by language and metric; what is not named is not known.
+        unlabelled: how many texts no person labelled, by language and metric; what is not named is not known.
     """
 
     command: str = "harness labels page DATA"
@@ -96,10 +96,10 @@ def label_pages(name: str, data: Dataset) -> LabelPages:
     seconds = {tag: reading_seconds(round(median(lengths)), tag, 1) for tag, lengths in letters.items()}
     waiting: dict[str, dict[str, int]] = {}  # the texts that 'labels page --next' would select
     for metric in data.labels.metric.used:
-        native = data.labels.native_items((metric,))
+        labelled = data.labels.items_of_people((metric,))
         for item in data.items:
             counts = waiting.setdefault(item.language, {})
-            counts[metric] = counts.get(metric, 0) + (item.split == "test" and item.item_id not in native)
+            counts[metric] = counts.get(metric, 0) + (item.split == "test" and item.item_id not in labelled)
     return LabelPages(command, seconds, waiting)
 
 

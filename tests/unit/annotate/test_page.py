@@ -20,9 +20,10 @@ from harness.annotate.page_results import read_record
 from harness.content import Library
 from harness.data import Dataset, load_bundled
 from harness.data.dataset import load_folder
+from harness.data.labels import Labels
 from harness.errors import ContentError, UsageError
 from harness.html_pages import asset
-from harness.model import Item, Scale
+from harness.model import BY_PEOPLE, Item, Label, Scale, Source
 from tests.translation_folder import translation_items, write_translations
 
 LIBRARY = Library()
@@ -180,11 +181,13 @@ def test_the_overlap_multiplies_the_probability(make_data: Any, tmp_path: Path) 
         assert [drawn[name].overlap_probability for name in ("i0", "i9")] == expected
 
 
-def test_the_next_items_are_those_of_the_list_that_nobody_has_labelled(make_data: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", sorted(BY_PEOPLE))
+def test_the_next_items_are_those_of_the_list_that_nobody_has_labelled(source: Source, tmp_path: Path) -> None:
     texts = {"prompt": "p", "output": "o"}
     scale = Scale(kind="ordinal", classes=(0, 1), best=1)
     items = [Item(f"i{n}", "en", "open_prompt", group=str(n), fields=texts) for n in range(6)]
-    data = make_data(items, {"i4": 1, "i1": 0}, {"m": scale, "other": scale})
+    labels = [Label("i4", "ann", "m", 1, source), Label("i1", "ann", "m", 0, source), Label("i0", "ann", "m", 0, "constructed")]
+    data = Dataset("made", tuple(items), Labels.from_rows(labels), {"m": scale, "other": scale})
     path = tmp_path / "plan.txt"
     path.write_text("i5\ni4\ni0\ni3\n")
 
@@ -197,7 +200,7 @@ def test_the_next_items_are_those_of_the_list_that_nobody_has_labelled(make_data
     assert shown_items("of the data", next_items=3, metrics=("m",)) == ["i0", "i2", "i3"]
     assert shown_items("another metric", next_items=3, metrics=("other",)) == ["i0", "i1", "i2"]
     path.write_text("i4\n")
-    with pytest.raises(UsageError, match=r"every item of .*plan\.txt has a native label already"):
+    with pytest.raises(UsageError, match=r"every item of .*plan\.txt has a person's label already"):
         shown_items("none", items=path, next_items=1, metrics=("m",))
 
 

@@ -262,7 +262,7 @@ def test_few_versions_of_one_text_are_drawn_and_labelled_texts_are_left_out(make
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "too many": ({"budget": 201}, "200 texts without a native label are there"),
+    "too many": ({"budget": 201}, "200 texts without a person's label are there"),
     "too few for the strata": ({"budget": 5}, "6 strata need 12 texts"),
     "no such judge": ({"budget": 9, "judge": "gpt"}, "no judgment is by the judge 'gpt'"),
     "no such language": ({"budget": 9, "language": "sw"}, "there is no item in 'sw'"),

@@ -84,10 +84,17 @@ def test_a_plan_holds_reference_levels_between_their_limits(watch: Path, start: 
         assert all(0 <= one.lower < one.mean <= one.upper <= 1 for one in cell.references)
         assert [one.n for one in cell.references] == [240, 240, 300, 300], "three answers on each anchor; groups of two texts"
     anchors = read_anchors(watch, plan)
-    labelled = start.source.data.labels.native_items()
+    labelled = start.source.data.labels.items_of_people()
     assert len({anchor.item_id for anchor in anchors}) == 80 and {anchor.item_id for anchor in anchors} <= labelled
     with pytest.raises(UsageError, match="holds a watch already"):
         begin(watch, start, WatchOptions(), BEGAN, None)
+
+
+def test_anchors_are_drawn_where_nothing_says_that_people_are_native_speakers(recorded: Callable[..., Recording], tmp_path: Path) -> None:
+    source = recorded("people", prompts=300, repeats=3, source="people")
+    certificate = certify(source, MeasureOptions())
+    begin(tmp_path / "w", WatchStart(certificate, to_json(certificate).encode(), source, None), WatchOptions(anchors=20), BEGAN, None)
+    assert len(read_anchors(tmp_path / "w", read_plan(tmp_path / "w"))) >= 20
 
 
 def test_the_draw_is_random_with_replacement_and_the_same_again() -> None:

@@ -101,7 +101,7 @@ def test_items_keep_their_group_system_split_and_source_of_labels(written: Writt
 
 def test_columns_called_source_or_split_with_other_contents_are_left_alone(written: Written, into: Any) -> None:
     into(written("a.csv", "id,annotator,score,source,split\n1,x,2,Guten Tag,train\n"), {"metric": "tone"})
-    assert [label.source for label in into.data.labels] == ["native"] and into.data.items[0].split == "test"
+    assert [label.source for label in into.data.labels] == ["people"] and into.data.items[0].split == "test"
 
 
 # What is done to metrics and scores

@@ -182,7 +182,7 @@ def test_people_see_the_texts_of_the_data_and_never_systems(tmp_path: Path) -> N
     (tmp_path / "set" / "data.toml").write_text(about, "utf-8")
     pages = label_pages("set", harness.load(tmp_path / "set"))
     assert pages.command == "harness labels page set --fields source,output"
-    assert pages.time("cs", 400) == "about 60 min" and pages.unlabelled == {"cs": {"quality": 1}}, "its label is not said to be native"
+    assert pages.time("cs", 400) == "about 60 min" and pages.unlabelled == {"cs": {"quality": 0}}, "people labelled it"
 
 
 def test_texts_of_other_names_are_shown_on_pages(tmp_path: Path) -> None:
