@@ -32,6 +32,7 @@ TABLES = {
     "a highest score": (_table("max,jana,petr", lambda k, a, b: f"5,{a},{b}"), "what are 'max'?"),
     "a level in Czech": (_table("jana,Úroveň,petr", lambda k, a, b: f"{a},{1 + k * k % 5},{b}"), "what are 'Úroveň'?"),
     "a code": (_table("jana,petr", lambda k, a, b: f"{a},{99 if k == 3 else b}"), "99 may mean that there is no answer"),
+    "a zero": (_table("jana,petr", lambda k, a, b: f"{a},{0 if k == 3 else b}"), "0 may mean that there is no answer"),
     "ranks": (_table("r1,r2,r3", lambda k, a, b: ("1,2,3", "3,1,2", "2,3,1")[k * k % 3]), "hold ranks"),
     "people with questions": (
         _table("jana: warm,jana: kind,petr: warm,petr: kind", lambda k, a, b: f"{a},{b},{b},{a}"),

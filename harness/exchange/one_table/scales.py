@@ -21,6 +21,8 @@ from harness.text import quoted
 _HARDLY = 0.1  # of people's range
 _RARE = 0.1  # of a judge's words: rarer ones that people do not use are no class
 _MISSING_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
+_USUAL_POINTS = (5.0, 7.0)  # of a scale that begins at 1
+_FEW = 0.05  # of the scores of people or judge
 PAIR = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?"
@@ -188,8 +190,15 @@ def _scale_of_numbers(
     judges: Sequence[SourceColumn],
 ) -> ReadScale:
     people, judge = (sorted(score for score in scores if isinstance(score, float)) for scores in (labelled, judged))
-    if (code := missing_code(people, judge)) is not None:
-        raise UsageError(f"{code:g} may mean that there is no answer: empty these cells, or say the scale: --scale LOWEST..HIGHEST")
+    code = missing_code(people, judge)
+    if code is None and _is_zero_no_answer(labelled, judged if judges else Counter()):
+        code = 0
+    if code is not None:
+        times, ends = labelled[code] + (judged[code] if judges else 0), "LOWEST..HIGHEST" if code else f"0..{max(*people, *judge):g}"
+        raise UsageError(
+            f"{code:g} may mean that there is no answer (it stands in {times} {'cell' if times == 1 else 'cells'} of '{metric}'): "
+            f"{'empty these cells' if judges else f'if so, pass --no-answer={code:g}'}; else say the scale: --scale {metric}={ends}"
+        )
     columns = [*of_people, *judges]
     all_integers = [all(number.is_integer() for number in numbers) for numbers in (people, judge)]
     for column in judges:
@@ -233,6 +242,24 @@ def missing_code(people: Sequence[float], judge: Sequence[float] = ()) -> float 
         if remaining and (is_far or end < 0 < low or (end < 0 == low and one_side)):
             return end
     return None
+
+
+def _is_zero_no_answer(labelled: Counter[float | str], judged: Counter[float | str]) -> bool:
+    """Return whether a few zeros of people or judge, and not of both, stand beside whole numbers from 1 to 5 or 7.
+
+    Scales of five and seven points begin at 1 or at 0: 0 to 4 is one, 0 to 5 is hardly one.
+
+    >>> _is_zero_no_answer(Counter({0.0: 2, 1.0: 9, 3.0: 20, 5.0: 29}), Counter({1.0: 30, 5.0: 30}))
+    True
+    >>> few_zeros, many_zeros = Counter({0.0: 1, 1.0: 49, 5.0: 50}), Counter({0.0: 20, 1.0: 30, 5.0: 50})
+    >>> [_is_zero_no_answer(*sides) for sides in ((few_zeros, few_zeros), (many_zeros, Counter()), (few_zeros, Counter()))]
+    [False, False, True]
+    """
+    numbers = {score for score in (*labelled, *judged) if isinstance(score, float)}
+    with_zeros = [side for side in (labelled, judged) if side[0.0]]
+    if len(with_zeros) != 1 or not all(map(float.is_integer, numbers)) or min(numbers) < 0 or max(numbers) not in _USUAL_POINTS:
+        return False
+    return 1.0 in numbers and with_zeros[0][0.0] <= _FEW * with_zeros[0].total()
 
 
 def _are_other_numbers(people: Sequence[float], judge: Sequence[float]) -> bool:

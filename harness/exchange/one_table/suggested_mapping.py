@@ -269,7 +269,11 @@ class _Suggestion:
 
     def _guess_scales(self, metrics: Sequence[str], names: Sequence[str]) -> None:
         """A scale for each metric that has none, from the scores seen; of numbers, the highest is the best."""
-        columns = [self.columns[name] for name in names if name in self.columns]
+        no_answer = {text.strip().casefold() for text in self.mapping.no_answer}
+        columns = [
+            msgspec.structs.replace(column, cells=[None if str(cell).strip().casefold() in no_answer else cell for cell in column.cells])
+            for column in (self.columns[name] for name in names if name in self.columns)
+        ]
         for metric in metrics:
             seen = [score for column in columns for score in column.scores]
             if metric in self.mapping.metrics or metric in self.known_metrics or len(set(seen)) < 2:

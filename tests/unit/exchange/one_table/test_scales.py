@@ -32,6 +32,8 @@ def read(people: Sequence[Sequence[float]], judges: Sequence[Sequence[float]]) -
         ),
         ([[9, *PEOPLE]], [PEOPLE], "9 may mean that there is no answer"),
         ([[-1, 0, 1, 1, 0]], [[0, 1, 1, 1, 0]], "-1 may mean that there is no answer"),
+        ([[0, *PEOPLE]], [PEOPLE], "0 may mean that there is no answer .*1 cell of 'm'.*: empty these cells; .* --scale m=0..5"),
+        ([PEOPLE], [[0, *PEOPLE[1:]]], "0 may mean that there is no answer"),
     ],
 )
 def test_numbers_of_other_scales_and_codes_are_asked_about(
@@ -45,6 +47,9 @@ def test_numbers_of_one_scale_are_read() -> None:
     assert read([[-1, 0, 1, 1, 0]], [[0, -1, 1, 1, 0]]) == "-1 to 1"
     assert read([[7, 8, 9] * 5], [[7, 9, 8] * 5]) == "7 to 9"
     assert read([PEOPLE, [5] * 30], [[5] * 29 + [4]]) == "1 to 5"
+    assert read([[0, *PEOPLE]], [[0, *PEOPLE]]) == "0 to 5"
+    assert read([[0] * 5 + PEOPLE], [PEOPLE]) == "0 to 5"
+    assert read([[0, *[1, 2, 3, 4] * 9]], [[1, 2, 3, 4, 3]]) == "0 to 4"
 
 
 def test_a_word_that_may_be_a_class_or_no_answer_is_asked_about() -> None:
