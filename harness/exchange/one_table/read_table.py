@@ -39,7 +39,8 @@ from harness.exchange.labels.table import (
     is_blank,
     with_conversations,
 )
-from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, are_places, find_roles, is_total, side_of
+from harness.exchange.one_table.column_names import are_places, side_of
+from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, find_roles, is_total
 from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns
 from harness.model import Item, Scale
 from harness.parse.language import UNDETERMINED, identify_language, other_language_of

@@ -5,31 +5,37 @@ A judge's column is never a person in silence: a column of scores that neither i
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from harness.content.column_words import column_words, is_judge_name, judge_refusal, name_parts
 from harness.content.tags import language_named
 from harness.errors import UsageError
-from harness.exchange.labels.mapping import ITEM_KEYS
 from harness.exchange.labels.options import Role, TableOptions
 from harness.exchange.labels.table import MOST_CLASSES, SourceColumn, cell_score
+from harness.exchange.one_table.column_names import (
+    Side,
+    are_pair,
+    are_places,
+    field_name,
+    find_pair_key,
+    list_aggregates,
+    name_scorer,
+    name_without_side,
+    names_question,
+    side_of,
+)
 from harness.exchange.one_table.probability_columns import ProbabilityColumns, find_probability_columns, probabilities_of_verdicts
 from harness.text import one_line, quoted
 
-Side = Literal["human", "judge"]
 _OUTPUTS = ("output", "response", "answer", "translation", "summary", "completion", "reply", "text")  # names of the text that is judged
 MTURK_INPUT = "Input."  # columns of Mechanical Turk's results that the workers were shown
-_INPUTS = frozenset({"input", "inputs", "question", "prompt", "query", "instruction"})
 _JUDGED = ("output", "output_a", "output_b")
-_PAIRED = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 
 
 class SideColumn(NamedTuple):
@@ -74,29 +80,6 @@ class TableRoles(msgspec.Struct, frozen=True):
     def rows_are_scores(self) -> bool:
         """Return whether a row has one rater's scores, of a person or a judge."""
         return self.kind is not None or any(column.side == "human" and self.by_column[column.column] == "score" for column in self.scores)
-
-
-_EITHER = frozenset({"evaluator", "evaluators", "scorer", "scorers", "score", "label", "rating", "grade", "the", "a"})
-"""Parts of a name that people and programs both have."""
-
-
-def side_of(name: str) -> Side | None:
-    """Return whether a name speaks for a judge or for people; None where it speaks for neither.
-
-    An evaluator or a scorer is a person as often as a program, so such a name alone says nothing, and is asked about.
-
-    >>> [side_of(name) for name in ("gpt-4o", "llm_label", "my_label", "výstup modelu", "人手による列", "human_judge", "Jana", "evaluator")]
-    ['judge', 'judge', 'human', 'judge', 'human', 'human', None, None]
-    """
-    words = column_words()
-    if words.in_name("programs", name):
-        return "judge"
-    people = bool(words.in_name("people", name))
-    if not people and name_parts(name) and _EITHER.issuperset(name_parts(name)):
-        return None
-    if is_judge_name(name):
-        return "judge"
-    return "human" if people else "judge" if words.in_name("judging", name) else None
 
 
 class RoleFinder:
@@ -215,7 +198,7 @@ class RoleFinder:
                 flag = f"name people's columns alone: --wide-annotators {columns}; or "
                 raise UsageError(judge_refusal(judges, f"{flag}say that it is a person: --human '{judges[0]}'"))
             people: dict[str, Side] = dict.fromkeys(sides, "human")
-            aggregates = _list_aggregates([name for name in people if name not in self.options.human])
+            aggregates = list_aggregates([name for name in people if name not in self.options.human])
             if len(aggregates) == len(people) > 1:
                 means = [name for name in aggregates if column_words().gold.intersection(name_parts(name))]
                 left_out = "".join(f" --drop '{name}'" for name in aggregates if name not in means)
@@ -302,15 +285,16 @@ class RoleFinder:
 
     def _has_pair(self, column: SourceColumn) -> bool:
         """Return whether another column of words is the same of the other text of a pair, as model_a is of model_b."""
-        partners = (other for name, other in self.columns.items() if _are_pair(column.name, name) or _are_pair(name, column.name))
+        partners = (other for name, other in self.columns.items() if are_pair(column.name, name) or are_pair(name, column.name))
         return any(other.words and not other.is_text for other in partners)
 
     def _find_languages_and_texts(self) -> None:
         for column in self._list_free():
-            values = [str(value) for value in column.counts]
             if column.is_text:
                 self.roles[column.name] = "text"
-            elif "language" not in self.roles.values() and not self.options.language and self._is_language(column, values):
+            elif "language" in self.roles.values() or self.options.language or len(column.counts) > _MOST_LANGUAGES:
+                continue
+            elif column_words().in_name("language", column.name) and any(language_named(str(value)) for value in column.counts):
                 self.roles[column.name] = "language"
 
     def _find_places_in_groups(self) -> None:
@@ -350,11 +334,6 @@ class RoleFinder:
                         self.roles[group.name] = "group"
                     self.notes.append(f"'{column.name}' numbers the texts of each '{group.name}'")
                     break
-
-    def _is_language(self, column: SourceColumn, values: Sequence[str]) -> bool:
-        if not column_words().in_name("language", column.name) or len(values) > _MOST_LANGUAGES:
-            return False
-        return any(language_named(value) for value in values)
 
     def _find_rows_of_scores(self, *, judged: bool) -> tuple[str | None, str | None, list[SideColumn]]:
         """Return (kind, rater, columns of scores) of a table with a row a rater's scores; the rater alone where scores are in columns.
@@ -529,8 +508,8 @@ class RoleFinder:
 
     def _names_systems(self, column: SourceColumn) -> bool:
         """Return whether the words are the names of the systems whose texts are compared."""
-        key = _find_pair_key(column.name)
-        partners = [other for name, other in self.columns.items() if _find_pair_key(name) and _find_pair_key(name) != key]
+        key = find_pair_key(column.name)
+        partners = [other for name, other in self.columns.items() if find_pair_key(name) and find_pair_key(name) != key]
         names = {str(value).casefold() for other in partners for value in other.counts}
         return not column.is_text and bool(names) and column.words <= names | column_words().verdicts.tie
 
@@ -580,9 +559,9 @@ class RoleFinder:
     def _refuse_scores_of_one_text(self, scores: Sequence[SideColumn]) -> None:
         """Raise UsageError where each text of a pair has a column of scores: such a row holds two texts, and no preference."""
         texts = [name for name, role in self.roles.items() if role == "text"]
-        pairs = [(first, second) for first in texts for second in texts if _are_pair(first, second)]
+        pairs = [(first, second) for first in texts for second in texts if are_pair(first, second)]
         for column in scores if pairs else ():
-            other = next((other for other in scores if other.side == column.side and _are_pair(column.column, other.column)), None)
+            other = next((other for other in scores if other.side == column.side and are_pair(column.column, other.column)), None)
             if other and max(len(self.columns[name].numbers) for name in (column.column, other.column)) > len(_JUDGED):  # no preferences
                 (first, second), *_ = pairs
                 raise UsageError(
@@ -642,7 +621,7 @@ class RoleFinder:
     def _set_gold_aside(self, sides: dict[str, Side]) -> None:
         """Set aside what was made of the scores of several people: a gold label, a median."""
         people = [name for name, side in sides.items() if side == "human" and name not in self.options.human]
-        aggregates = _list_aggregates(people)
+        aggregates = list_aggregates(people)
         if len(aggregates) == len(people):  # then they were made of scores that are not here
             aggregates = []
         for name in people:
@@ -655,9 +634,9 @@ class RoleFinder:
     def _ask_about_aggregates(self, sides: dict[str, Side]) -> None:
         """Ask whether a column beside one person's is a second person, where its name says that it is made of several people's scores."""
         people = [name for name, side in sides.items() if side == "human"]
-        aggregates = [name for name in _list_aggregates(people) if name not in self.options.human]
-        of_metric = {name: _strip_side(name) for name in people}
-        of_judges = {_strip_side(name) for name, side in sides.items() if side == "judge"}
+        aggregates = [name for name in list_aggregates(people) if name not in self.options.human]
+        of_metric = {name: name_without_side(name) for name in people}
+        of_judges = {name_without_side(name) for name, side in sides.items() if side == "judge"}
         are_metrics = len({*of_metric.values()}) == len(people) and of_judges.issuperset(of_metric.values())
         if len(aggregates) == len(people) > 1 and not are_metrics:
             left_out = " ".join(f"--drop '{name}'" for name in aggregates if name != aggregates[-1])
@@ -680,14 +659,14 @@ class RoleFinder:
 
     def _assign_metrics(self, sides: dict[str, Side]) -> list[SideColumn]:
         """Return the columns of scores with their metrics: what is left of a name that people's and judges' columns share."""
-        rests = {name: _strip_side(name) for name in sides}
+        rests = {name: name_without_side(name) for name in sides}
         shared = {rest for name, rest in rests.items() if sides[name] == "human"}
         shared &= {rest for name, rest in rests.items() if sides[name] == "judge"}
         several = len(shared - {""}) > 0
         scores: list[SideColumn] = []
         for name, side in sides.items():
             metric = rests[name] if several else ""
-            scores.append(SideColumn(name, side, _name_scorer(name, metric), metric))
+            scores.append(SideColumn(name, side, name_scorer(name, metric), metric))
         # Keep the one of a judge's several columns on a metric that has people's scores: the others are numbers behind its verdict.
         chosen: list[SideColumn] = []
         for (metric, who), columns in _group_columns(scores, lambda column: (column.metric, (column.side, column.who))).items():
@@ -725,7 +704,7 @@ class RoleFinder:
                     or [column for column in filled if column.is_key]
                     or [column for column in filled if rated or len(column.counts) > _MOSTLY * column.filled]
                 )
-                asked = [column for column in self._list_free() if column.is_key and column.words and _names_question(column.name)]
+                asked = [column for column in self._list_free() if column.is_key and column.words and names_question(column.name)]
                 self.roles |= dict.fromkeys((column.name for column in asked if not rated), "text")
                 free = free or [column for column in self._list_free() if column.is_key and not column.is_text and not rated]
                 free = free or ([column for column in self._list_free() if self._is_item_of_raters(column)] if rated else [])
@@ -820,7 +799,13 @@ class RoleFinder:
                 texts.append(f"; '{name}' holds words: {_listed(sorted(column.words))}; if they are scores: {flag_of_column}")
             elif self.roles.get(name) == "unused" and column.looks_like_scores:
                 texts.append(f"; '{name}' is set aside for its name; if it holds scores: {flag_of_column}")
-        lists = [name for name, column in self.columns.items() if (column.nested or _holds_lists(column)) and name not in texts]
+        lists = [
+            name
+            for name, column in self.columns.items()
+            if column.nested
+            or column.holds_objects
+            or any(isinstance(cell, str) and cell.startswith("[") and cell.endswith("]") for cell in column.counts)
+        ]
         hold = "holds" if len(lists) == 1 else "hold"
         texts += [f"; {quoted(lists)} {hold} lists or objects, maybe with scores: give each score a column or a row"] if lists else []
         raise UsageError(
@@ -852,7 +837,7 @@ class RoleFinder:
         names = [name for name in self.columns if self.roles.get(name) == "text"]
         for name in names:
             for other in names:
-                if _are_pair(name, other):
+                if are_pair(name, other):
                     rest = {field_name(more, _JUDGED): more for more in names if more not in (name, other)}
                     return rest | {"output_a": name, "output_b": other}
         ranked = sorted(
@@ -879,10 +864,6 @@ def _listed(names: Sequence[str]) -> str:
     return quoted(names[:_SHOWN_NAMES]) + (f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else "")
 
 
-def _holds_lists(column: SourceColumn) -> bool:
-    return column.holds_objects or any(isinstance(cell, str) and cell.startswith("[") and cell.endswith("]") for cell in column.counts)
-
-
 def _is_median(column: SourceColumn, other_people: Sequence[SourceColumn]) -> bool:
     """Return whether a column is the median of three others or more in every row."""
     if len(other_people) < 3 or column.words or len(column.cells) < _FEW_ROWS:
@@ -890,89 +871,6 @@ def _is_median(column: SourceColumn, other_people: Sequence[SourceColumn]) -> bo
     rows = zip(column.cells, *(other.cells for other in other_people), strict=True)
     scores = [[None if cell is None else cell_score(cell) for cell in row] for row in rows]
     return all(row[0] == median(row[1:]) for row in scores if all(isinstance(score, float) for score in row))  # type: ignore[type-var]
-
-
-def _list_aggregates(names: Sequence[str]) -> list[str]:
-    """Return the names that say that a column is made of several people's scores.
-
-    >>> _list_aggregates(["fluency_mean", "fluency_max", "Max", "expert"])
-    ['fluency_mean', 'fluency_max']
-    """
-    words = column_words()
-    of_what = {name: [part for part in name_parts(name) if part not in words.gold | words.spread] for name in names}
-    gold = [name for name in names if words.gold.intersection(name_parts(name))]
-    with_mean = [of_what[name] for name in gold]
-    return [name for name in names if name in gold or (words.spread.intersection(name_parts(name)) and of_what[name] in with_mean)]
-
-
-def _names_question(name: str) -> bool:
-    """Return whether a column's name says that it holds what was asked, and no id of it.
-
-    >>> [_names_question(name) for name in ("inputs.question", "question_id", "score")]
-    [True, False, False]
-    """
-    words, parts = column_words(), {*name_parts(name)}
-    return bool(parts & _INPUTS or words.in_name("metric", name)) and not words.in_name("id", name)
-
-
-def _strip_side(name: str) -> str:
-    """Return what a column's name says beside who gave the scores and that they are scores.
-
-    >>> _strip_side("fluency_human"), _strip_side("Human Score"), _strip_side("gpt-4o")
-    ('fluency', '', '')
-    """
-    words = column_words()
-    parts = [
-        part
-        for part in name_parts(name)
-        if len(part) > 1
-        and not any(words.in_name(role, part) for role in ("programs", "people", "judging", "scores"))
-        and not part.startswith(words.models)
-    ]
-    return "_".join(parts)
-
-
-def _name_scorer(name: str, metric: str) -> str:
-    """Return the name of who gave a column's scores: the column's name without the metric and the words for scores.
-
-    >>> _name_scorer("fluency_gpt-4o", "fluency"), _name_scorer("judge.score", ""), _name_scorer("judge_2", "")
-    ('gpt-4o', 'judge', 'judge_2')
-    """
-    pieces = re.split(r"([\s_.:/]+)", name)
-    name_pieces = [
-        piece for piece in pieces if not (set(name_parts(piece)) and all(_is_of_score(part, metric) for part in name_parts(piece)))
-    ]
-    text = "".join(name_pieces)
-    for listed in column_words().roles["scores"].values():
-        for word in listed:
-            if not word.isascii() and len(word) > 1:
-                text = text.replace(word, "")
-    return text.strip(" _.:/-の的[]()") or name
-
-
-def _is_of_score(part: str, metric: str) -> bool:
-    return part in metric.split("_") or any(part in listed for listed in column_words().roles["scores"].values())
-
-
-def _find_pair_key(name: str) -> str | None:
-    """Return what the names of a pair's columns share; None where a name does not end in a place.
-
-    >>> _find_pair_key("response_a") == _find_pair_key("response_b"), _find_pair_key("answer")
-    (True, None)
-    """
-    match = re.fullmatch(r"(.*?)[\s_.-]*(a|b|1|2|left|right|first|second)", name.casefold())
-    return match[1] if match and match[1] else None
-
-
-def _are_pair(name: str, other: str) -> bool:
-    """Return whether two columns hold the first and second text of a pair, in this order: `reply_a` and `reply_b`, `a` and `b`."""
-    if (name.casefold(), other.casefold()) in _PAIRED:
-        return True
-    key = _find_pair_key(name)
-    if key is None or key != _find_pair_key(other):
-        return False
-    ends = name.casefold().removeprefix(key).strip(" _.-"), other.casefold().removeprefix(key).strip(" _.-")
-    return ends in _PAIRED
 
 
 def are_items_of_raters(columns: Sequence[SourceColumn], texts: Sequence[Sequence[Any]], rater: Sequence[Any]) -> bool:
@@ -985,27 +883,6 @@ def are_items_of_raters(columns: Sequence[SourceColumn], texts: Sequence[Sequenc
 def is_total(cell: Any) -> bool:
     """Return whether an id says that its row has totals or means of the others."""
     return isinstance(cell, str) and cell.strip().casefold() in column_words().totals
-
-
-def field_name(name: str, taken: Collection[str]) -> str:
-    """Return the name of a text in letters that a prompt can hold.
-
-    >>> field_name("Über uns!", ())
-    'uber_uns'
-    """
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
-    field = re.sub(r"[^a-z0-9]+", "_", plain).strip("_") or "text"
-    return field if field not in taken and field not in ITEM_KEYS else f"{field}_{len(taken) + 1}"
-
-
-def are_places(names: Collection[str]) -> bool:
-    """Return whether columns are places, such as 'Rater 1' and 'Rater 2', and no people: one word, and a number or letter after it.
-
-    >>> are_places(["Rater A", "Rater B"]), are_places(["Jana N", "Petr K"])
-    (True, False)
-    """
-    numbered = [re.fullmatch(r"(.*?)[\s_.-]*(?:\d+|\b[A-Za-z])", name.strip()) for name in names]
-    return all(numbered) and len({match[1] for match in numbered if match}) == 1
 
 
 def _group_columns(columns: Sequence[SideColumn], key: Callable[[SideColumn], Any]) -> dict[Any, list[SideColumn]]:
