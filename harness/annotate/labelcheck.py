@@ -452,31 +452,27 @@ def attention_rows(data: Dataset, seed: int = 0, resamples: int = RESAMPLES) -> 
         group_key = (data.by_id[check.original_item_id].language, check.campaign)
         for annotator in dict.fromkeys((POOLED, check.annotator_id or POOLED)):
             keys.setdefault((*group_key, annotator), []).append(check)
-    return [
-        dict(zip(("language", "campaign", "annotator"), key, strict=True)) | _row(data, checks, seed, resamples)
-        for key, checks in sorted(keys.items())
-    ]
-
-
-def _row(data: Dataset, checks: Sequence[AttentionCheck], seed: int, resamples: int) -> dict[str, Any]:
-    step = np.array([np.sign((check.score or 0.0) - (check.score_of_original or 0.0)) * _direction(data, check) for check in checks])
-    below = (step < 0).astype(np.float64)
-    group = np.array([data.clusters.at(data.positions[check.original_item_id]) for check in checks])
-    interval = proportion_interval(below, np.unique(group, return_inverse=True)[1], seed=seed, resamples=resamples)
-    return {
-        "n": len(checks),
-        "below": number(below.mean()),
-        "below_ci": bounds(interval),
-        "equal": number((step == 0).mean()),
-        "above": number((step > 0).mean()),
-    }
-
-
-def _direction(data: Dataset, check: AttentionCheck) -> int:
-    """1 if high scores are good, -1 if low ones are: of the check's metric, or of the first one that people labelled."""
-    used = data.labels.metric.used
-    scale = data.scales.get(check.metric or (used[0] if used else ""))
-    return -1 if scale is not None and scale.kind == "interval" and scale.best is not None and scale.best == scale.min else 1
+    scales = {name: scale for name, scale in data.scales.items() if scale.kind == "interval" and scale.best is not None}
+    low_is_good = {name for name, scale in scales.items() if scale.best == scale.min}
+    first_metric = next(iter(data.labels.metric.used), "")  # that of checks which name none
+    rows: list[dict[str, Any]] = []
+    for key, checks in sorted(keys.items()):
+        direction = np.array([-1 if (check.metric or first_metric) in low_is_good else 1 for check in checks])
+        step = np.array([np.sign((check.score or 0.0) - (check.score_of_original or 0.0)) for check in checks]) * direction
+        below = (step < 0).astype(np.float64)
+        group = np.array([data.clusters.at(data.positions[check.original_item_id]) for check in checks])
+        interval = proportion_interval(below, np.unique(group, return_inverse=True)[1], seed=seed, resamples=resamples)
+        rows.append(
+            dict(zip(("language", "campaign", "annotator"), key, strict=True))
+            | {
+                "n": len(checks),
+                "below": number(below.mean()),
+                "below_ci": bounds(interval),
+                "equal": number((step == 0).mean()),
+                "above": number((step > 0).mean()),
+            }
+        )
+    return rows
 
 
 def attention_notes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:

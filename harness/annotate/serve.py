@@ -143,8 +143,14 @@ class _OnlyHosts:
         self.app, self.hosts = app, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_allowed = scope["type"] != "http" or "*" in self.hosts or _host(Headers(scope=scope).get("host", "")) in self.hosts
-        await (self.app if is_allowed else PlainTextResponse("this server has another name", 400, headers=_HEADERS))(scope, receive, send)
+        answer: ASGIApp = self.app
+        if scope["type"] == "http" and "*" not in self.hosts:
+            host = None
+            with suppress(ValueError):  # of a header that names no host
+                host = urlsplit(f"//{Headers(scope=scope).get('host', '')}").hostname  # without port and brackets
+            if host not in self.hosts:
+                answer = PlainTextResponse("this server has another name", 400, headers=_HEADERS)
+        await answer(scope, receive, send)
 
 
 def _of_same_site(headers: Headers) -> bool:
@@ -153,13 +159,6 @@ def _of_same_site(headers: Headers) -> bool:
         return site in ("same-origin", "none")
     origin = headers.get("origin")
     return origin is None or urlsplit(origin).netloc == headers.get("host", "")
-
-
-def _host(header: str) -> str | None:
-    """Return the host of a header `Host`, without port and brackets; None for what is none."""
-    with suppress(ValueError):
-        return urlsplit(f"//{header}").hostname
-    return None
 
 
 async def _failed(_: Request, error: Exception) -> Response:

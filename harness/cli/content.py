@@ -136,23 +136,15 @@ def check(arguments: CheckContent) -> int:
         count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
         count += "; nothing was accepted: mend them first" if arguments.accept else ""
         print(count if problems else "all content is in order", file=sys.stderr)
-        if unread := _find_unread_content(library):
-            print(
-                terminal_safe(f"this was the content of {library.roots[0]}; that of this folder: harness check --content {unread}"),
-                file=sys.stderr,
-            )
+        # The current folder, or the checkout around it, may hold content that was not checked.
+        working_folder = Path.cwd().resolve()
+        folder = checkout_around(working_folder) or working_folder
+        files = ("languages/*/pack.toml", "tasks/*/task.toml", "rubrics/*.toml")
+        if folder not in {root.resolve() for root in library.roots} and any(any(folder.glob(pattern)) for pattern in files):
+            unread = Path() if folder == working_folder else folder
+            words = f"this was the content of {library.roots[0]}; that of this folder: harness check --content {unread}"
+            print(terminal_safe(words), file=sys.stderr)
     return 1 if problems else 0
-
-
-def _find_unread_content(library: Library) -> Path | None:
-    """The current folder, or the checkout around it, if it holds content that was not checked."""
-    working_folder = Path.cwd().resolve()
-    folder = checkout_around(working_folder) or working_folder
-    read = {root.resolve() for root in library.roots}
-    has_content = any(any((folder / name).glob(f"*/{file}")) for name, file in (("languages", "pack.toml"), ("tasks", "task.toml")))
-    if folder in read or not (has_content or any((folder / "rubrics").glob("*.toml"))):
-        return None
-    return Path() if folder == working_folder else folder
 
 
 def new(arguments: NewContent) -> int:

@@ -220,7 +220,12 @@ def _explain_error(err: CycloptsError, name: str, words: Sequence[str]) -> str:
         case MissingArgumentError() if err.argument is not None:
             if err.keyword or err.argument.tokens:
                 return f"argument {err.keyword or err.argument.name}: expected one argument"
-            return _explain_missing(name, err.argument.name, words)
+            # A positional argument is read before flags: where a flag is missing first, none is.
+            needed = [field for field in fields_of(class_of(name)) if field.required]
+            after = needed[[field.names[0] for field in needed].index(err.argument.name) :]
+            missing = [field for field in after if not any(word.partition("=")[0] in field.names for word in words if word[:1] == "-")]
+            texts = [f"{field.names[0]} ({'one of ' + ', '.join(field.choices) if field.choices else field.text})" for field in missing]
+            return f"{' and '.join(texts)} {'is' if len(texts) == 1 else 'are'} missing; for example: {examples_of(name)[0]}"
         case CoercionError() if err.argument is not None:
             value_text = err.token.value if err.token else ""
             flag_name = (err.token and err.token.keyword) or err.argument.name
@@ -233,12 +238,3 @@ def _explain_error(err: CycloptsError, name: str, words: Sequence[str]) -> str:
         case ValidationError():
             return err.exception_message
     return str(err)
-
-
-def _explain_missing(name: str, first: str, words: Sequence[str]) -> str:
-    """Return what is missing, with an example. A positional argument is read before flags: where a flag is missing first, none is."""
-    needed = [field for field in fields_of(class_of(name)) if field.required]
-    after = needed[[field.names[0] for field in needed].index(first) :]
-    missing = [field for field in after if not any(word.partition("=")[0] in field.names for word in words if word[:1] == "-")]
-    texts = [f"{field.names[0]} ({'one of ' + ', '.join(field.choices) if field.choices else field.text})" for field in missing]
-    return f"{' and '.join(texts)} {'is' if len(texts) == 1 else 'are'} missing; for example: {examples_of(name)[0]}"

@@ -66,7 +66,7 @@ def _put_together(name: str, path: Path, flags: Mapping[str, Any], stated: Mappi
     fields = _list_recordable(name)
     written, positional, lines = list[str](), list[str](), dict[str, str]()
     for key, value in flags.items():
-        line = _line_of_key(path, key)
+        line = line_of(path, rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=")
         if key not in fields:
             message = f"'{key}' is not a flag of 'harness {name}' that a file can hold.{suggest(key, fields)}"
             raise ContentError(f"{message} The names are: {', '.join(sorted(fields))}", path, line)
@@ -142,10 +142,6 @@ def _resolve_path(name: str, folder: Path, key: str, value: Any) -> Any:
     if key == "judge" and is_panel_file(str(value)):
         return panel_file_in(folder, str(value))
     return value
-
-
-def _line_of_key(path: Path, key: str) -> int | None:
-    return line_of(path, rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=")
 
 
 def write_spec(

@@ -175,11 +175,9 @@ class CalibratedCandidates:
     def _cached_maps(self, candidate: int, questions: LabelledQuestions) -> list[_MappedCell]:
         """Return every cell with classes of a candidate of calibrated scores."""
         key = candidate, questions.items
-        if key not in self._mapped:
-            self._mapped[key] = list(self._map_cells(candidate, questions))
-        return self._mapped[key]
-
-    def _map_cells(self, candidate: int, questions: LabelledQuestions) -> Iterator[_MappedCell]:
+        if key in self._mapped:
+            return self._mapped[key]
+        self._mapped[key] = mapped_cells = list[_MappedCell]()
         condition, chooses = self.candidates[self._base[candidate]], self._is_of_choosing_half(questions)
         judged = align([self._record_answers([candidate], questions)], self._compare).tables[0]
         cells = [cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == condition and not cell.classes.continuous]
@@ -194,7 +192,9 @@ class CalibratedCandidates:
             for code, (likeliest, constant, steps) in enumerate(_likeliest_of_cells(map_input.take(rows), chooses, self._seed)):
                 cell = map_input.cells[code]
                 items = tuple(ids[index] for index in cell.item.tolist())
-                yield _MappedCell(cell, items, likeliest, constant, CalibrationSteps(map_input.languages[code], metric, steps))
+                step_words = CalibrationSteps(map_input.languages[code], metric, steps)
+                mapped_cells.append(_MappedCell(cell, items, likeliest, constant, step_words))
+        return mapped_cells
 
 
 def _likeliest_of_cells(learning: MapInput, chooses: bool, seed: int) -> Iterator[tuple[Ints, Ints, Steps]]:

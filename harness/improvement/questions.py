@@ -254,16 +254,13 @@ def halves(texts: LabelledQuestions, share: float, seed: int) -> tuple[ChooseHal
         if (count := len(np.unique(texts.group[rows]))) < LEAST_GROUPS:
             raise UsageError(f"the half to {name} would have {count} independent texts, and {LEAST_GROUPS} are needed; label more texts")
     choosing = texts.take(first)
-    return ChooseHalf(choosing.take(_shuffle_by_text(choosing, rng))), ConfirmHalf(texts.take(~first))
-
-
-def _shuffle_by_text(texts: LabelledQuestions, rng: np.random.Generator) -> Ints:
-    """Return the questions in a random order of their texts, so that a part of them asks about few texts on all their metrics."""
-    rows: dict[str, list[int]] = {}
-    for row, question in enumerate(texts.questions):
-        rows.setdefault(question.item_id, []).append(row)
-    drawn = list(rows.values())
-    return np.array(list(chain.from_iterable(drawn[index] for index in rng.permutation(len(drawn)))), np.int64)
+    # A random order of the texts, so that a part of the questions asks about few texts on all their metrics.
+    of_text: dict[str, list[int]] = {}
+    for row, question in enumerate(choosing.questions):
+        of_text.setdefault(question.item_id, []).append(row)
+    rows_by_text = list(of_text.values())
+    in_order = list(chain.from_iterable(rows_by_text[index] for index in rng.permutation(len(rows_by_text))))
+    return ChooseHalf(choosing.take(np.array(in_order, np.int64))), ConfirmHalf(texts.take(~first))
 
 
 FILE, HEAD, _LOCK = "confirmed.jsonl", "confirmed.head.json", ".confirmed.lock"

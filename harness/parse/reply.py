@@ -229,7 +229,9 @@ def _read_member(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading
     """Read `{"justification": ..., "score": ...}`, perhaps with `errors`, or a bare score. A repeated key must have the same value."""
     if not isinstance(value, JsonPairs):
         return _read_value(value, scale, vocabulary)
-    justifications = {_read_justification(v) for key, v in value if _fold(key) == "justification"}
+    justifications = {
+        None if v is None else clean(v if isinstance(v, str) else to_json_text(v)) for key, v in value if _fold(key) == "justification"
+    }
     spans = next((read_error_spans(v) for key, v in value if _fold(key) == "errors"), None)
     reading = _join_readings([_read_value(v, scale, vocabulary) for key, v in value if _fold(key) == "score"])
     if len(justifications) > 1:
@@ -326,12 +328,6 @@ def _read_value(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:
         return described
     several = len(numbers_in(value[:MAX_CHOICE_CHARACTERS])) > 1
     return failed_reading(Failure.NOT_JSON if several else Failure.OFF_SCALE, value)
-
-
-def _read_justification(value: object) -> str | None:
-    if value is None:
-        return None
-    return clean(value if isinstance(value, str) else to_json_text(value))
 
 
 def _join_readings(readings: Sequence[Reading]) -> Reading:

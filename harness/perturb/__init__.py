@@ -142,7 +142,18 @@ def parse_perturbation(text: str, segmenter: str = "icu") -> tuple[Perturbation,
     if at_sign and not kind.heeds_segmenter:
         raise UsageError(f"perturbation '{name}' does not work on words, so it has no segmenter; write '{form}' instead of '{text}'")
     chosen = _segmenter(named_segmenter if at_sign else segmenter) if kind.heeds_segmenter else "icu"
-    dose_values = _doses(kind, doses.split(",") if colon else [])
+    if not colon:
+        return (Perturbation(name, kind.doses.default if kind.doses else None, chosen),)
+    dose_values: list[float] = []
+    for dose_text in doses.split(","):
+        try:
+            dose = float(dose_text)
+        except ValueError:
+            raise UsageError(f"'{dose_text}' is not a dose of '{kind.name}'{_range_hint(kind)}") from None
+        _check_dose(kind, dose)
+        if dose in dose_values:
+            raise UsageError(f"perturbation '{kind.name}' names the dose {_dose_text(dose)} twice")
+        dose_values.append(dose)
     return tuple(Perturbation(name, dose, chosen) for dose in dose_values)
 
 
@@ -150,22 +161,6 @@ def _segmenter(name: str) -> str:
     if name not in SEGMENTERS:
         raise UsageError(f"no segmenter '{name}'.{choose_from(SEGMENTERS, name)}")
     return name
-
-
-def _doses(kind: Kind, texts: Sequence[str]) -> list[float | None]:
-    if not texts:
-        return [kind.doses.default if kind.doses else None]
-    doses: list[float | None] = []
-    for text in texts:
-        try:
-            dose = float(text)
-        except ValueError:
-            raise UsageError(f"'{text}' is not a dose of '{kind.name}'{_range_hint(kind)}") from None
-        _check_dose(kind, dose)
-        if dose in doses:
-            raise UsageError(f"perturbation '{kind.name}' names the dose {_dose_text(dose)} twice")
-        doses.append(dose)
-    return doses
 
 
 def _check_dose(kind: Kind, dose: float | None) -> None:

@@ -23,7 +23,14 @@ def convert(raw: RawFiles) -> Tables:
     responses, questions = raw.json(RESPONSES), raw.json(QUESTIONS)
     answers = (answer for entry in (*responses, *questions) for annotations in entry["raw_annotations"].values() for answer in annotations)
     people = numbered(sorted(answer["workerID"] for answer in answers), "w", digits=3)
-    return {"items": _items(responses, questions), "labels": _labels(responses, questions, people.__getitem__)}
+    labels = (
+        label(f"ko-{kind}{number:03d}", people[answer["workerID"]], metric, read(answer))
+        for kind, entries, asked in (("r", responses, OF_RESPONSES), ("q", questions, OF_QUESTIONS))
+        for number, entry in enumerate(entries)
+        for metric, (question, read) in asked.items()
+        for answer in entry["raw_annotations"][question]
+    )
+    return {"items": _items(responses, questions), "labels": labels}
 
 
 def _items(responses: list[dict[str, Any]], questions: list[dict[str, Any]]) -> Iterator[Row]:
@@ -50,11 +57,3 @@ def _items(responses: list[dict[str, Any]], questions: list[dict[str, Any]]) -> 
             "released_label": question["sensitive?"],
             "released_category": question["category"],
         }
-
-
-def _labels(responses: list[dict[str, Any]], questions: list[dict[str, Any]], who: Callable[[int], str]) -> Iterator[Row]:
-    for kind, entries, question_names in (("r", responses, OF_RESPONSES), ("q", questions, OF_QUESTIONS)):
-        for number, entry in enumerate(entries):
-            for metric, (question, read) in question_names.items():
-                for answer in entry["raw_annotations"][question]:
-                    yield label(f"ko-{kind}{number:03d}", who(answer["workerID"]), metric, read(answer))

@@ -31,28 +31,40 @@ NUMBERS = {"False": 0, "True": 1}
 def convert(raw: RawFiles) -> Tables:
     """Return items are the answers of all systems. The rating files of Gujarati and Punjabi are exchanged in the release: a label names its
     prompt, so that only the item says the language."""
-    return {"items": _items(raw), "labels": _labels(raw), "judgments": _judgments(raw)}
+    judgments = (
+        judgment(
+            item_id(prompt["prompt_id"], system),
+            JUDGE,
+            "single-call-per-metric",
+            metric,
+            answer["score"],
+            justification=answer["justification"],
+        )
+        for name in LANGUAGES
+        for metric in sorted(RATINGS)
+        for prompt, system, answer in _answers(raw, f"gpt_eval/outputs/round1/individual/{metric}/individual_{name}.json")
+    )
+    items = (
+        {
+            "item_id": item_id(prompt["prompt_id"], system),
+            "language": tag,
+            "task": "question_answering",
+            "prompt_id": prompt["prompt_id"],
+            "prompt_type": prompt["prompt_type"],
+            "system_prompt": prompt["system_prompt"],
+            "prompt": prompt["prompt"],
+            "output": answer["response"],
+            "system": system,
+        }
+        for name, tag in LANGUAGES.items()
+        for prompt, system, answer in _answers(raw, f"outputs/round1/formatted/output_{name}.json")
+    )
+    return {"items": items, "labels": _labels(raw), "judgments": judgments}
 
 
 def item_id(prompt_id: str, system: str) -> str:
     """Return the id of a system's answer to a prompt."""
     return f"{prompt_id}/{system}"
-
-
-def _items(raw: RawFiles) -> Iterator[Row]:
-    for name, tag in LANGUAGES.items():
-        for prompt, system, answer in _answers(raw, f"outputs/round1/formatted/output_{name}.json"):
-            yield {
-                "item_id": item_id(prompt["prompt_id"], system),
-                "language": tag,
-                "task": "question_answering",
-                "prompt_id": prompt["prompt_id"],
-                "prompt_type": prompt["prompt_type"],
-                "system_prompt": prompt["system_prompt"],
-                "prompt": prompt["prompt"],
-                "output": answer["response"],
-                "system": system,
-            }
 
 
 def _labels(raw: RawFiles) -> Iterator[Row]:
@@ -64,14 +76,6 @@ def _labels(raw: RawFiles) -> Iterator[Row]:
                     score = NUMBERS[value] if value in NUMBERS else int(value)
                     more = {"comment": comment} if comment not in ("", "none") else {}
                     yield label(item_id(rating["prompt_id"], rating["model"]), f"karya-{rating['worker_id']}", metric, score, **more)
-
-
-def _judgments(raw: RawFiles) -> Iterator[Row]:
-    for name in LANGUAGES:
-        for metric in sorted(RATINGS):
-            for prompt, system, answer in _answers(raw, f"gpt_eval/outputs/round1/individual/{metric}/individual_{name}.json"):
-                item, reason = item_id(prompt["prompt_id"], system), answer["justification"]
-                yield judgment(item, JUDGE, "single-call-per-metric", metric, answer["score"], justification=reason)
 
 
 def _answers(raw: RawFiles, path: str) -> Iterator[tuple[dict[str, Any], str, dict[str, Any]]]:

@@ -31,7 +31,12 @@ def convert(raw: RawFiles) -> Tables:
     """Return one item a prompt. All translations of one prompt share `parallel_id`; prompts that belong to one culture have none."""
     return {
         "items": (_item(locale, row) for locale, row in _rows(raw)),
-        "labels": (label for locale, row in _rows(raw) for label in _labels(locale, row)),
+        "labels": (
+            label(_item_id(locale, row), f"{locale}-human{number}", metric, score)
+            for locale, row in _rows(raw)
+            for metric, key in METRICS.items()
+            for number, score in enumerate(row["OriginalEntry"]["AnnotationsRaw"][key], start=1)
+        ),
         "judgments": (judgment for locale, row in _rows(raw) for judgment in _judgments(locale, row)),
     }
 
@@ -61,12 +66,6 @@ def _item(locale: str, row: dict[str, Any]) -> Row:
         **({"dialect": dialect} if dialect else {}),
         **({"parallel_id": f"{parallel[1]}-{metadata['Begin']}"} if parallel else {}),
     }
-
-
-def _labels(locale: str, row: dict[str, Any]) -> Iterator[Row]:
-    for metric, key in METRICS.items():
-        for number, score in enumerate(row["OriginalEntry"]["AnnotationsRaw"][key], start=1):
-            yield label(_item_id(locale, row), f"{locale}-human{number}", metric, score)
 
 
 def _judgments(locale: str, row: dict[str, Any]) -> Iterator[Row]:

@@ -15,21 +15,20 @@ DIGITS = 12
 
 def convert(raw: RawFiles) -> Tables:
     """Return one item a summary, in the order in which the judgments first name its article."""
-    return {"items": _items(raw), "judgments": (row for dataset in DATASETS for row in _judgments(raw, dataset))}
-
-
-def _items(raw: RawFiles) -> Iterator[Row]:
-    for dataset in DATASETS:
-        for article in dict.fromkeys(row["item_id"].split("/")[1] for row in _judgments(raw, dataset)):
-            for system in SYSTEMS:
-                yield {
-                    "item_id": f"{dataset}/{article}/{system}",
-                    "language": "en",
-                    "task": "summarization",
-                    "dataset": dataset,
-                    "source_id": article,
-                    "system": system,
-                }
+    items = (
+        {
+            "item_id": f"{dataset}/{article}/{system}",
+            "language": "en",
+            "task": "summarization",
+            "dataset": dataset,
+            "source_id": article,
+            "system": system,
+        }
+        for dataset in DATASETS
+        for article in dict.fromkeys(row["item_id"].split("/")[1] for row in _judgments(raw, dataset))
+        for system in SYSTEMS
+    )
+    return {"items": items, "judgments": (row for dataset in DATASETS for row in _judgments(raw, dataset))}
 
 
 def _judgments(raw: RawFiles, dataset: str) -> Iterator[Row]:

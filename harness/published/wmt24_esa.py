@@ -71,7 +71,12 @@ def convert(raw: RawFiles) -> Tables:
     return {
         "items": items,
         "labels": (_label(output, first[output], texts[output.tag], people) for output in outputs),
-        "judgments": _judgments(raw, annotated),
+        "judgments": (
+            judgment(item, judge, variant, METRIC, score_of_penalty(penalty), penalty=penalty, spans=spans)
+            for judge, variant, folder in JUDGES
+            if raw.has(path := f"annotations/model/mt-eval/{folder}/annotations.jsonl", SPANS)
+            for item, spans, penalty in annotated.spans(raw.json_lines(path, SPANS))
+        ),
         "second_ratings": (
             {**_label(output, rating, texts[output.tag], people), "kind": _again(rating)}
             for output, rating in sorted(second, key=lambda row: (row[0], row[1].end_time))
@@ -133,13 +138,6 @@ class _Annotated:
 def _plain(system: str) -> str:
     """Return a system's name in the spelling of the span annotations."""
     return system.lower().replace(".", "-")
-
-
-def _judgments(raw: RawFiles, annotated: _Annotated) -> Iterator[Row]:
-    for judge, variant, folder in JUDGES:
-        path = f"annotations/model/mt-eval/{folder}/annotations.jsonl"
-        for item, spans, penalty in annotated.spans(raw.json_lines(path, SPANS)) if raw.has(path, SPANS) else []:
-            yield judgment(item, judge, variant, METRIC, score_of_penalty(penalty), penalty=penalty, spans=spans)
 
 
 def _second_spans(raw: RawFiles, annotated: _Annotated) -> Iterator[Row]:

@@ -173,7 +173,16 @@ def render_cascades(cascades: AcceptedCascades) -> RenderableType:
     for cascade in cascades.cascades:
         parts.append(table_heading(one_line(f"{both_names(cascade.language)}, {metric_words(cascade.metric)}")))
         parts += [*(Text(terminal_safe(line)) for line in _sentences(cascade, cascades)), _steps(cascade)]
-    return Group(*parts, dim_lines(map(terminal_safe, (_legend(cascades), *cascades.notes))))
+    confidences = {step.confidence: None for cascade in cascades.cascades for step in cascade.steps}
+    votes = "; its votes are those of the judges before it too" if VOTES in confidences else ""
+    legend = (
+        f"answers from: the lowest confidence ({', '.join(confidences)}) with which a judge answers. "
+        "Each judge is asked only about texts that those above it left. Of all accepted answers together at most "
+        f"{percent(cascades.alpha)} differ from people's commonest label, "
+        f"which is untrue with a chance of at most {percent(cascades.delta)}. "
+        f"alone: if only this judge answered, under the same promise{votes}."
+    )
+    return Group(*parts, dim_lines(map(terminal_safe, (legend, *cascades.notes))))
 
 
 def _sentences(cascade: AcceptedCascade, cascades: AcceptedCascades) -> Iterator[str]:
@@ -234,18 +243,6 @@ def _steps(cascade: AcceptedCascade) -> Table:
 
 def _threshold(value: float | None) -> str:
     return UNDEFINED if value is None else rounded_up(value)
-
-
-def _legend(cascades: AcceptedCascades) -> str:
-    confidences = {step.confidence: None for cascade in cascades.cascades for step in cascade.steps}
-    votes = VOTES in confidences
-    return (
-        f"answers from: the lowest confidence ({', '.join(confidences)}) with which a judge answers. "
-        "Each judge is asked only about texts that those above it left. Of all accepted answers together at most "
-        f"{percent(cascades.alpha)} differ from people's commonest label, "
-        f"which is untrue with a chance of at most {percent(cascades.delta)}. "
-        f"alone: if only this judge answered, under the same promise{'; its votes are those of the judges before it too' if votes else ''}."
-    )
 
 
 def print_cascade_check(

@@ -84,7 +84,15 @@ class Prepared(msgspec.Struct, frozen=True):
         only = {metric: frozenset(items) for metric, items in texts.only.items()}
         asks_only = (lambda item, metric, condition: item.item_id in only.get(metric, ())) if only else None
         study = study_named(texts.study)
-        sources = PlanSources(self.training, self.examples, self._pool())
+        # Items that a perturbation may put in place of another one: items of all languages if a perturbation swaps the language. The
+        # damaged texts of the data folder are added where they are asked for.
+        pool, perturbations = self.training.items, {condition.perturbation for condition in self.protocol.questions.conditions}
+        if self.training.checks and ATTENTION_CHECK in perturbations:
+            by_id = self.training.by_id
+            pool = (*pool, *(check.as_item(by_id[check.original_item_id]) for check in self.training.checks))
+        elif SWAP_LANGUAGE in perturbations and not texts.data:
+            pool = load_bundled(self.library, self.library.tags_with_items()).items
+        sources = PlanSources(self.training, self.examples, pool)
         is_asked = study.is_asked(self.data) if study.is_asked else asks_only
         identities = self.protocol.judges.identities
         if self.protocol.wording.decision_prompts not in ("", decision_program_hash()):
@@ -133,18 +141,6 @@ class Prepared(msgspec.Struct, frozen=True):
         if plan.realised and not any(realised.applied for realised in plan.realised):
             return f"{', '.join(changes)} can change none of the {len(items)} texts; choose another --perturb or another dose"
         return f"no variant ({', '.join(variants)}) asks about {metrics}; choose others with --variant, --prompt or --metrics"
-
-    def _pool(self) -> tuple[Item, ...]:
-        """Items that a perturbation may put in place of another one: items of all languages if a perturbation swaps the language.
-
-        The damaged texts of the data folder are added where they are asked for.
-        """
-        if self.training.checks and any(condition.perturbation == ATTENTION_CHECK for condition in self.protocol.questions.conditions):
-            by_id = self.training.by_id
-            return (*self.training.items, *(check.as_item(by_id[check.original_item_id]) for check in self.training.checks))
-        if self.protocol.texts.data or not any(condition.perturbation == SWAP_LANGUAGE for condition in self.protocol.questions.conditions):
-            return self.training.items
-        return load_bundled(self.library, self.library.tags_with_items()).items
 
 
 def with_panels(spec: RunSpec) -> RunSpec:

@@ -335,8 +335,9 @@ def read_our_metadata(metadata: Any) -> dict[str, Any]:
     own_texts = about.get("texts")
     if not isinstance(own_texts, Mapping) or not all(isinstance(text, str) for text in (about.get("task"), *own_texts.values())):
         raise TypeError("not a score of ours: without its task and texts")
-    numbers = [about.get("temperature")] if about.get("temperature") is not None else []
-    if not (all(text is None or isinstance(text, str) for text in texts) and all(map(_is_finite, numbers))):
+    temperature = about.get("temperature")
+    is_number = isinstance(temperature, (int, float)) and not isinstance(temperature, bool) and abs(temperature) < 1e6
+    if not all(text is None or isinstance(text, str) for text in texts) or not (temperature is None or is_number):
         raise TypeError("not a score of ours")
     failure = about.get("failure")
     is_kind = failure in list(Failure)
@@ -348,7 +349,3 @@ def read_our_metadata(metadata: Any) -> dict[str, Any]:
         "value": about.get("score"),
         "failure": Failure(str(failure)) if is_kind else Failure.MISSING if about.get("score") is None else None,
     }
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e6

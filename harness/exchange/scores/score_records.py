@@ -392,15 +392,12 @@ def _number(cell: Any) -> Any:
 
 def _unquote_texts(row: Mapping[str, Any], names: RecordNames) -> dict[str, Any]:
     """The texts of a record that are one JSON text, without its quotation marks."""
-    texts = {field: row[field] for field in names.texts.values() if isinstance(row.get(field), str) and row[field][:1] == '"'}
-    return {field: text for field, value in texts.items() if (text := _decode_text(value)) is not None}
-
-
-def _decode_text(value: str) -> str | None:
-    try:
-        return msgspec.json.decode(value, type=str)
-    except msgspec.DecodeError:
-        return None
+    texts: dict[str, Any] = {}
+    for field in names.texts.values():
+        if isinstance(row.get(field), str) and row[field][:1] == '"':
+            with suppress(msgspec.DecodeError):
+                texts[field] = msgspec.json.decode(row[field], type=str)
+    return texts
 
 
 def _read_truth(row: Mapping[str, Any], names: RecordNames) -> Any:

@@ -68,8 +68,11 @@ def fonts_for(text: str) -> Fonts:
 
 def is_drawable(text: str) -> bool:
     """Return True if a text can be drawn into a PDF or PNG file: a font has its letters, and they can be joined as their script wants."""
+    from matplotlib import __version_info__  # late: an extra
+
+    # Letters that change with their neighbours, or run from right to left: older versions draw them wrong.
     shaped = any(unicodedata.category(letter) in ("Mn", "Mc") or unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
-    return not fonts_for(text).missing and (not shaped or _shapes_letters())
+    return not fonts_for(text).missing and (not shaped or tuple(__version_info__[:2]) >= _SHAPES)
 
 
 def set_fonts(figure: Any, *, warn: bool = True) -> None:
@@ -105,13 +108,6 @@ def embedded_font(letters: frozenset[str]) -> str:
         subset.save_font(font, out, options)
     data = base64.b64encode(out.getvalue()).decode("ascii")
     return f"@font-face{{font-family:'{USUAL}';src:url(data:font/woff;base64,{data}) format('woff')}}"
-
-
-def _shapes_letters() -> bool:
-    """Return True if letters are drawn right that change with their neighbours, or run from right to left."""
-    from matplotlib import __version_info__  # late: an extra
-
-    return tuple(__version_info__[:2]) >= _SHAPES
 
 
 def _by_preference(text: str) -> list[_Font]:
