@@ -187,7 +187,8 @@ def board_verdicts(result: RunResult, report: Report) -> BoardVerdicts:
     with_verdict = {(verdict["language"], verdict["judge"], verdict["metric"]) for verdict in report.verdicts}
     cells = [(cell["language"], cell["judge"], cell["metric"]) for cell in report.by_metric if not traits_of(cell["judge"]).is_baseline]
     qualities = {metric: quality_of(metric, prepared.data.about, prepared.library) for metric in prepared.protocol.questions.metrics}
-    return BoardVerdicts(decided, qualities, tuple(dict.fromkeys(cell for cell in cells if cell not in with_verdict)))
+    by_order = tuple(dict.fromkeys(cell for cell in cells if cell not in with_verdict))
+    return BoardVerdicts(decided, qualities, by_order, only_baselines=bool(report.by_metric) and not cells)
 
 
 def _list_flags(arguments: Any) -> dict[str, Any]:

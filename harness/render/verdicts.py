@@ -15,7 +15,7 @@ from harness.measure.cells import Cell
 from harness.measure.options import POOLED
 from harness.model import CONDITION, SIDE, axis_words, plainness
 from harness.render.fitted_table import gap_between
-from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.build_answer import ONLY_BASELINES, build_answer
 from harness.reports.answer.parts import SIGNS, Answer, VerdictMatrix, VerdictSquare
 from harness.reports.answer.steps import LabelPages
 from harness.reports.answer.words import style_of
@@ -272,8 +272,7 @@ def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) 
     if sides := judged_sides(verdicts):
         yield from lines_of(build_answer(sides, pages))
     elif verdicts:
-        title = "Only baselines were asked; an answer needs a judge"
-        yield AnswerLine("title", title, title)
+        yield AnswerLine("title", ONLY_BASELINES, ONLY_BASELINES)
 
 
 def lines_of(answer: Answer) -> Iterator[AnswerLine]:

@@ -276,6 +276,11 @@ def test_judges_that_guess_may_be_used_for_nothing(command: Command, endpoint: E
     assert len(given) == 5 * 4 and {verdict["verdict"] for verdict in given} == {"do not use"}
 
 
+def test_baselines_alone_have_a_sentence_before_their_numbers(cli: Cli, endpoint: Endpoint, content: Path) -> None:
+    done = cli(*asked(endpoint, content, "--judge", "baseline/random", "--judge", "baseline/length", "--yes"))
+    assert done.out.startswith("Made labels\n\nOnly baselines were asked; an answer needs a judge\n"), done.out
+
+
 def test_nothing_is_fetched_or_asked_without_consent(cli: Cli, endpoint: Endpoint, content: Path, refused: Callable[..., None]) -> None:
     done = cli(*asked(endpoint, content))
     refused(done, 2, "fetch 0.1 MB into", "Pass --yes to agree")

@@ -26,7 +26,7 @@ def test_a_comparison_shows_verdicts_cells_notes_and_its_signature(compared: Not
     html = compared._repr_html_()
     assert html == comparison_html(compared) and html.count("<table>") == 3
     headings = re.findall(r"<p><b><bdi dir=.auto.>(.*?)</bdi></b></p>", html)
-    assert headings == ["model/one may be used for all 2 questions", "Verdicts", "Japanese · 日本語 (ja)"]
+    assert headings == ["Japanese: model/one may be used for all 2 questions", "Verdicts", "Japanese · 日本語 (ja)"]
     assert "Signature: data:made@0" in html and html.count("<tr>") == html.count("</tr>") == 9
     assert '<th scope="col" style="text-align:right"><bdi dir="auto">texts</bdi>' in html
 

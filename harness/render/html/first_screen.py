@@ -277,7 +277,7 @@ def _view(tag: str, sides: Sides, facts: Known) -> ScreenView:
     return ScreenView(
         tag,
         "All" if tag == _ALL else english_name(tag),
-        answer.title if tag == _ALL or several else f"{english_name(tag)}: {answer.title}",
+        answer.title,
         " · ".join(described),
         answer.cards,
         answer.sure,

@@ -4,7 +4,8 @@ Boards that were asked together have one answer: by language and judge, on what 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.content.tags import english_name
@@ -12,7 +13,7 @@ from harness.decide.class_shares import words_of_bar
 from harness.decide.sentences import unread_words
 from harness.decide.verdicts import Verdict
 from harness.measure.item_table import total_answers
-from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_cards, missing_cards, note_cards
+from harness.reports.answer.cards import best_judges, cards_of_one, cards_of_several, copied_cards, missing_cards, note_cards
 from harness.reports.answer.matrix import verdict_matrices
 from harness.reports.answer.parts import Answer, Card, Sentence, cause_words, joined, plain_cards
 from harness.reports.answer.steps import LabelPages, next_steps
@@ -30,8 +31,11 @@ from harness.reports.answer.words import (
 from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted, percent
 
+ONLY_BASELINES = "Only baselines were asked; an answer needs a judge"
 _MAY = {"use": "may be used", "use corrected": "may be used with corrected means only", "passes the controls": "passes the controls"}
+_OPENINGS = ("Do not use ", "It is unknown ", "No judge ", "One of ")  # of titles that do not begin with the name of a judge
 _MOST_STEPS = 3
+_MOST_NAMES = 2  # of judges that a title names
 _HOWEVER = ", however it is asked"
 
 
@@ -63,12 +67,12 @@ def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
         cards = _with_missing(verdicts, cards_of_one(verdicts))
         copied = any(verdict.copied for verdict in verdicts)  # agreement with what was copied shows nothing
         seen = () if copied else tuple(seen_agreement(verdicts))
-        return Answer(_title_of_one_judge(sides), cards, _describe_error_rate(sides), steps, seen=seen)
+        return Answer(_with_language(_title_of_one_judge(sides), verdicts), cards, _describe_error_rate(sides), steps, seen=seen)
     names = side_names(sides)
     names_by_id = {id(verdict): name for name, side in zip(names, sides, strict=True) for verdict in side}
     judges = names_by_id if several else {identity: f"{verdicts[0]['judge']} ({name})" for identity, name in names_by_id.items()}
     steps = tuple(next_steps(verdicts, names_by_id, pages))[:_MOST_STEPS]
-    title = _title_of_several_judges(verdicts) if several else _title_of_one_judge(sides)
+    title = _with_language(_title_of_several_judges(sides) if several else _title_of_one_judge(sides), verdicts)
     broken = [words for side in sides if (words := unread_title(side))]
     if several and 0 < len(broken) < len(sides):
         title = ". ".join((*broken, title))
@@ -96,7 +100,6 @@ def _title_of_one_judge(sides: Sides) -> str:
     if nobody_to_compare(verdicts):
         return f"It is unknown whether {judge} may be used: each text has one score"
     against = sum(all(style_of(verdict) == "bad" for verdict in question_verdicts) for question_verdicts in by_question.values())
-    questions = "the only question" if total == 1 else f"all {total} questions"
     for answer, words in _MAY.items():
         if count := sum(any(verdict.answer == answer for verdict in question_verdicts) for question_verdicts in by_question.values()):
             but = f", not for {against}" if against and count < total else ""
@@ -105,27 +108,65 @@ def _title_of_one_judge(sides: Sides) -> str:
                 f"{';' if but else ','} {open_count} {'is' if open_count == 1 else 'are'} unknown" if open_count and len(sides) == 1 else ""
             )
             condition = " under one condition or more" if several_conditions else ""
-            return f"{judge} {words} for {questions if count == total else f'{count} of {total} questions'}{condition}{but}{unknown}"
+            return f"{judge} {words} for {_question_words(count, total)}{condition}{but}{unknown}"
     however = _HOWEVER if several_conditions else ""
     if not against:
         return f"It is unknown whether {judge} {'passes the controls' if verdicts[0].controls else 'may be used'}{however}"
     if verdicts[0].controls:
-        return f"{judge} fails the controls for {questions if against == total else f'{against} of {total} questions'}{however}"
+        return f"{judge} fails the controls for {_question_words(against, total)}{however}"
     some = f" for {against} of {total} questions; {total - against} {'is' if total - against == 1 else 'are'} unknown"
     return f"Do not use {judge}{'' if against == total else some}{however}"
 
 
-def _title_of_several_judges(verdicts: Sequence[Verdict]) -> str:
-    """Return the title of several judges: the question that the cards answer, and where no judge has a good verdict, that there is none."""
-    tags = list(dict.fromkeys(verdict["language"] for verdict in verdicts))
-    where = f"{english_name(tags[0])} texts" if len(tags) == 1 else "texts, in which language"
-    names = {verdict["judge"] for verdict in verdicts}
+def _title_of_several_judges(sides: Sides) -> str:
+    """Return the title of several judges: for how many questions which of them may be used, for how many none may, or that none may yet."""
+    verdicts = [verdict for side in sides for verdict in side]
     if unread := unread_title(verdicts):
         return unread
-    which = "Which judge" if len(names) > 1 else f"Which recording of {names.pop()}"
-    if verdicts[0].controls:
-        return f"{which} passes the controls?{_none_words(verdicts)}"
-    return f"{which} may score {where}?{' Unknown: each text has one score' if nobody_to_compare(verdicts) else _none_words(verdicts)}"
+    if nobody_to_compare(verdicts):
+        return "It is unknown which judge may be used: each text has one score"
+    by_question: dict[object, list[Verdict]] = {}
+    for verdict in verdicts:
+        by_question.setdefault((verdict["language"], verdict["metric"]), []).append(verdict)
+    return _describe_questions(
+        list(by_question.values()), lambda answer: [verdict["judge"] for verdict in best_judges(answer, sides).values()]
+    )
+
+
+def _describe_questions(questions: Sequence[Sequence[Verdict]], judges_with: Callable[[str], Iterable[object]]) -> str:
+    """Return for how many questions some judge may be used, named by `judges_with` of an answer, and for how many none may."""
+    total = len(questions)
+    against = sum(all(style_of(verdict) == "bad" for verdict in question) for question in questions)
+    for answer, words in _MAY.items():
+        if count := sum(any(verdict.answer == answer for verdict in question) for question in questions):
+            names = list(dict.fromkeys(map(str, judges_with(answer))))
+            who = f"One of {len(names)} judges" if len(names) > _MOST_NAMES else " or ".join(names)
+            open_count = total - count - against
+            none = f", no judge for {against}" if against else ""
+            unknown = f"; {open_count} {'is' if open_count == 1 else 'are'} unknown" if open_count else ""
+            return f"{who} {words} for {_question_words(count, total)}{none}{unknown}"
+    verb = "passes the controls" if questions[0][0].controls else "may be used"
+    if against == total:
+        return f"No judge {verb}"
+    if not against:
+        return f"It is unknown whether a judge {verb}"
+    open_count = total - against
+    return f"No judge {verb} for {against} of {total} questions; {open_count} {'is' if open_count == 1 else 'are'} unknown"
+
+
+def _question_words(count: int, total: int) -> str:
+    if count < total:
+        return f"{count} of {total} questions"
+    return "the only question" if total == 1 else f"all {total} questions"
+
+
+def _with_language(title: str, verdicts: Sequence[Verdict]) -> str:
+    """Return a title that begins with the language where all verdicts are in one: `Japanese: do not use gpt-4o`."""
+    tags = {verdict["language"] for verdict in verdicts}
+    if len(tags) > 1 or unread_title(verdicts):
+        return title
+    first = title[0].lower() if title.startswith(_OPENINGS) else title[0]  # the name of a judge stays as it is written
+    return f"{english_name(tags.pop())}: {first}{title[1:]}"
 
 
 def unread_title(verdicts: Sequence[Verdict]) -> str:
@@ -136,14 +177,6 @@ def unread_title(verdicts: Sequence[Verdict]) -> str:
     words = unread_words(answers)
     judges = list(dict.fromkeys(verdict["judge"] for verdict in verdicts))
     return f"{words[0].upper()}{words[1:]}: nothing is known of {judges[0] if len(judges) == 1 else counted(len(judges), 'judge')}"
-
-
-def _none_words(verdicts: Sequence[Verdict]) -> str:
-    """Return ` None` where no judge may be used, ` None yet` where none is known; an empty text where a judge may be used."""
-    styles = {style_of(verdict) for verdict in verdicts}
-    if "good" in styles or any(verdict.answer in _MAY for verdict in verdicts):
-        return ""
-    return " None" if styles == {"bad"} else " None yet"
 
 
 def _describe_error_rate(sides: Sides) -> str:
@@ -197,11 +230,13 @@ class BoardVerdicts:
     """The verdicts of a board, without those on baselines, and what its metrics are about, such as `harm`.
 
     `by_order` has the (language, judge, metric) of scores that are compared by their order alone, which gives no verdict.
+    `only_baselines`: nobody else was asked.
     """
 
     verdicts: tuple[Verdict, ...]
     qualities: Mapping[str, str]
     by_order: tuple[tuple[str, str, str], ...] = ()
+    only_baselines: bool = False
 
     def matter(self, metric: str) -> str:
         """Return what a metric is about; the metric itself where nothing says so."""
@@ -213,7 +248,7 @@ def answer_of_boards(boards: Sequence[BoardVerdicts]) -> Answer | None:
     verdicts = [verdict for board in boards for verdict in board.verdicts]
     judges = sorted({verdict["judge"] for verdict in verdicts} | {judge for board in boards for _, judge, _ in board.by_order})
     if not judges:
-        return None
+        return Answer(ONLY_BASELINES, (), "", ()) if any(board.only_baselines for board in boards) else None
     about = {id(verdict): board.matter(verdict["metric"]) for board in boards for verdict in board.verdicts}
     sides: dict[tuple[str, str], list[Verdict]] = {}
     ordered: dict[tuple[str, str], dict[str, None]] = {}
@@ -231,8 +266,16 @@ def answer_of_boards(boards: Sequence[BoardVerdicts]) -> Answer | None:
     sentences += [(card.style, card.text) for card in note_cards(map(str, judges))]
     total, may = len(verdicts), sum(verdict.answer in _MAY for verdict in verdicts)
     against = sum(style_of(verdict) == "bad" for verdict in verdicts)
-    if len(judges) > 1:
-        title = "Which judge may be used for what?"
+    if len(judges) > 1 and verdicts:
+        questions: dict[tuple[int, str, str], list[Verdict]] = {}
+        for number, board in enumerate(boards):
+            for verdict in board.verdicts:
+                questions.setdefault((number, verdict["language"], verdict["metric"]), []).append(verdict)
+        used = [Counter(verdict["judge"] for verdict in verdicts if verdict.answer == answer) for answer in _MAY]
+        named = {answer: [judge for judge, _ in counts.most_common()] for answer, counts in zip(_MAY, used, strict=True)}
+        title = _describe_questions(list(questions.values()), named.__getitem__)
+    elif len(judges) > 1:
+        title = "It is unknown whether a judge may be used"
     elif may:
         title = f"{judges[0]} may be used for {may} of {counted(total, 'question')}"
     elif not against:

@@ -152,6 +152,20 @@ def cards_of_several(sides: Sides, names: Mapping[int, str]) -> Iterator[Card]:
         yield _unknown_card([_most_open(group) for group in remaining.values()], len(questions), note)
 
 
+def best_judges(answer: str, sides: Sides) -> dict[tuple[str, str], Verdict]:
+    """Return the verdict of the judge that is named for each (language, metric) for which some verdict has an answer.
+
+    Of several judges it is the one with this answer to most questions, then the one with the best gap.
+    """
+    able = [(sum(verdict.answer == answer for verdict in side), verdict) for side in sides for verdict in side if verdict.answer == answer]
+    best: dict[tuple[str, str], tuple[int, Verdict]] = {}
+    for fit, verdict in able:
+        question = verdict["language"], verdict["metric"]
+        if question not in best or (fit, verdict.agreement.gap or 0.0) > (best[question][0], best[question][1].agreement.gap or 0.0):
+            best[question] = fit, verdict
+    return {question: verdict for question, (_, verdict) in best.items()}
+
+
 def _best_judge_cards(
     answer: str, words: str, sides: Sides, remaining: dict[tuple[str, str], list[Verdict]], names: Mapping[int, str]
 ) -> Iterator[Card]:
@@ -159,12 +173,11 @@ def _best_judge_cards(
     all_verdicts = [verdict for side in sides for verdict in side]
     questions = list({(verdict["language"], verdict["metric"]): verdict for verdict in all_verdicts}.values())
     fit = {names[id(side[0])]: sum(verdict.answer == answer for verdict in side) for side in sides}
+    best = best_judges(answer, sides)
     chosen: dict[str, list[Verdict]] = {}
-    for question, candidates in list(remaining.items()):
-        if able := [verdict for verdict in candidates if verdict.answer == answer]:
-            best = max(able, key=lambda verdict: (fit[names[id(verdict)]], verdict.agreement.gap or 0.0))
-            chosen.setdefault(names[id(best)], []).append(best)
-            del remaining[question]
+    for question in [question for question in remaining if question in best]:
+        chosen.setdefault(names[id(best[question])], []).append(best[question])
+        del remaining[question]
     ranked = sorted(chosen.items(), key=lambda choice: -len(choice[1]))
     runners_up = sorted((name for name in fit if name not in chosen and fit[name]), key=lambda name: -fit[name])
     next_best = (

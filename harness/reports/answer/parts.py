@@ -269,7 +269,7 @@ class VerdictMatrix:
 class Answer:
     """The answer of verdicts, for a reader who reads nothing else.
 
-    `title` states what was found of one judge, and asks which judge where there are several. `seen` says of one judge and few questions
+    `title` states what was found: of several judges, which of them may be used. `seen` says of one judge and few questions
     how far its scores are those of people, as numbers that the field knows; nothing of it is tested. `sure` says how often a wrong `use`
     happens, and what "as good as people" means; it is empty where labels are constructed. Several judges or conditions have a matrix of
     their verdicts, one for each condition that can be chosen.

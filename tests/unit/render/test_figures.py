@@ -394,7 +394,7 @@ def test_the_answer_of_several_judges_is_their_matrix(tmp_path: Path, verdict: C
     draw_figures({"signatures": {}, "by_metric": [], "ablations": {}, "verdicts": several}, tmp_path)
     shown = drawn_texts(tmp_path, "verdicts.svg")
     assert {"a", "b", "quality", "style", "✓ +2", "✗ −30", "–"} <= set(shown)
-    assert "Which judge may score Japanese texts?" in shown
+    assert "Japanese: a may be used for all 2 questions" in shown
 
 
 @pytest.mark.parametrize("judges", [1, 2])

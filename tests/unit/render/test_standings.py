@@ -375,10 +375,10 @@ def test_beside_a_judge_a_toy_answers_no_question(make_verdict: Callable[..., Ve
     given = (make_verdict(judge=judged, language="ja", **use), make_verdict(judge=toy, language="ja"))
     judges = (judge(judged), judge(toy), judge("baseline/majority"))
     beside = made(constructed=False, judges=judges, verdicts=given, languages=("ja",), tables=(table(rows=(ROWS[0], ROWS[2])),))
-    assert board_answer(beside).title == "openai/one may be used for the only question"
+    assert board_answer(beside).title == "Japanese: openai/one may be used for the only question"
     assert f"{toy} only shows what a measurement looks like" in " ".join(standings_notes(beside))
     alone = msgspec.structs.replace(beside, judges=judges[1:], verdicts=given[1:])
-    assert board_answer(alone).title == f"Do not use {toy}"
+    assert board_answer(alone).title == f"Japanese: do not use {toy}"
 
 
 def test_a_board_that_ranks_by_order_speaks_of_chance_and_not_of_the_baseline() -> None:

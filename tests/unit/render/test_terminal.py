@@ -166,7 +166,7 @@ def test_a_signature_is_one_line_to_be_pasted_whole(make_report: MakeReport, wid
 def test_a_report_without_more_is_the_answer_and_its_verdicts(make_report: MakeReport, capsys: pytest.CaptureFixture[str]) -> None:
     print_report(make_report())
     lines = capsys.readouterr().out.splitlines()
-    assert "Do not use openai/one" in lines and not any(line.endswith(" ") for line in lines)
+    assert "Czech: do not use openai/one" in lines and not any(line.endswith(" ") for line in lines)
     assert "46 % [18–77]" not in "".join(lines) and not any("the difference of the two" in line for line in lines)
 
 

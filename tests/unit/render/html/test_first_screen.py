@@ -75,7 +75,7 @@ def test_each_language_has_its_own_answer_and_the_correction_stays(use: MakeVerd
     _, czech, japanese = found.views
     assert czech.title == "Czech: openai/one may be used for the only question" and words(czech) == ["Use it in Czech."]
     assert "over all 2 tests in all languages, of which 1 are shown" in czech.sure
-    assert japanese.title == "Japanese: Do not use openai/one" and [group.heading for group in japanese.answers[0].list.groups] == [
+    assert japanese.title == "Japanese: do not use openai/one" and [group.heading for group in japanese.answers[0].list.groups] == [
         "Do not use it"
     ]
     one = first_screen([use()])
@@ -131,7 +131,7 @@ def test_of_several_languages_and_metrics_a_square_counts_them(use: MakeVerdict,
 
 def test_the_plainest_condition_comes_first(unclear: MakeVerdict) -> None:
     found = screen(unclear(variant="joint"), unclear(variant="single", temperature=0.7), unclear(variant="single"))
-    assert found.title == "It is unknown whether openai/one may be used, however it is asked"
+    assert found.title == "Czech: it is unknown whether openai/one may be used, however it is asked"
     [matrix] = found.matrices
     names = ["one metric a call, temperature 0", "one metric a call, temperature 0.7", "all metrics in one call, temperature 0"]
     assert [column.name for column in matrix.columns] == names == [one.name for one in found.answers]
@@ -153,22 +153,24 @@ def test_nothing_shown_is_said_once(unclear: MakeVerdict) -> None:
 
 
 def test_the_title_says_what_was_found_of_one_judge(use: MakeVerdict, unclear: MakeVerdict, make_verdict: MakeVerdict) -> None:
-    assert screen(use(judge="gpt")).title == "gpt may be used for the only question"
-    assert screen(use(judge="gpt"), unclear(judge="gpt", metric="style")).title == "gpt may be used for 1 of 2 questions, 1 is unknown"
+    assert screen(use(judge="gpt")).title == "Czech: gpt may be used for the only question"
+    assert (
+        screen(use(judge="gpt"), unclear(judge="gpt", metric="style")).title == "Czech: gpt may be used for 1 of 2 questions, 1 is unknown"
+    )
     both = screen(use(judge="gpt"), make_verdict(judge="gpt", metric="style"))
-    assert both.title == "gpt may be used for 1 of 2 questions, not for 1"
-    assert screen(use(verdict="use corrected")).title == "openai/one may be used with corrected means only for the only question"
-    assert screen(make_verdict()).title == "Do not use openai/one"
+    assert both.title == "Czech: gpt may be used for 1 of 2 questions, not for 1"
+    assert screen(use(verdict="use corrected")).title == "Czech: openai/one may be used with corrected means only for the only question"
+    assert screen(make_verdict()).title == "Czech: do not use openai/one"
     assert screen(make_verdict(), unclear(language="ja")).title == "Do not use openai/one for 1 of 2 questions; 1 is unknown"
-    assert screen(unclear()).title == "It is unknown whether openai/one may be used"
+    assert screen(unclear()).title == "Czech: it is unknown whether openai/one may be used"
     controls = make_verdict(verdict="no verdict", controls="fails", obstacles=("constant",), gap=None, family_bound=None)
-    assert screen(controls).title == "openai/one fails the controls for the only question"
+    assert screen(controls).title == "Czech: openai/one fails the controls for the only question"
     assert words(screen(controls)) == ["It fails the controls in Czech."]
 
 
-def test_the_title_asks_which_of_several_judges(use: MakeVerdict) -> None:
-    assert screen(use(judge="gpt"), use(judge="other")).title == "Which judge may score Czech texts?"
-    assert screen(use(judge="gpt"), use(judge="other", language="ja")).title == "Which judge may score texts, in which language?"
+def test_the_title_names_the_judge_of_several(use: MakeVerdict) -> None:
+    assert screen(use(judge="gpt"), use(judge="other", gap=-0.02)).title == "Czech: gpt may be used for the only question"
+    assert screen(use(judge="gpt"), use(judge="other", language="ja")).title == "gpt or other may be used for all 2 questions"
 
 
 def test_baselines_have_no_first_screen(use: MakeVerdict) -> None:

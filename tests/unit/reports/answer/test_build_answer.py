@@ -55,12 +55,29 @@ def test_a_card_gives_the_reason_beside_a_number_that_is_none(make_verdict: Make
     assert build_answer([mixed]).cards[0].note == f"Up to 20 points below people, or up to {below}; 40 texts each."
 
 
-def test_the_title_of_several_judges_says_that_there_is_none(make_verdict: MakeVerdict) -> None:
+def test_the_title_of_several_judges_is_the_answer(make_verdict: MakeVerdict) -> None:
     bad, open_, use = [make_verdict(judge="bad")], [make_verdict(judge="open", **UNCLEAR)], [make_verdict(judge="good", **USE)]
-    asked = "Which judge may score Czech texts?"
-    assert build_answer([bad, [make_verdict(judge="worse")]]).title == f"{asked} None"
-    assert build_answer([bad, open_]).title == f"{asked} None yet"
-    assert build_answer([bad, use]).title == asked
+    assert build_answer([bad, [make_verdict(judge="worse")]]).title == "Czech: no judge may be used"
+    assert build_answer([bad, open_]).title == "Czech: it is unknown whether a judge may be used"
+    assert build_answer([bad, use]).title == "Czech: good may be used for the only question"
+    style = [make_verdict(judge=name, metric="style") for name in ("good", "bad")]
+    tone = [make_verdict(judge="bad", metric="tone"), make_verdict(judge="good", metric="tone", **UNCLEAR)]
+    assert build_answer([[*bad, style[1]], [*open_, make_verdict(judge="open", metric="style")]]).title == (
+        "Czech: no judge may be used for 1 of 2 questions; 1 is unknown"
+    )
+    several = build_answer([[*use, style[0], tone[1]], [*bad, style[1], tone[0]]])
+    assert several.title == "Czech: good may be used for 1 of 3 questions, no judge for 1; 1 is unknown"
+    other = make_verdict(judge="other", language="ja", **USE)
+    assert build_answer([use, [other]]).title == "good or other may be used for all 2 questions"
+    third = make_verdict(judge="third", language="de", **USE)
+    assert build_answer([use, [other], [third]]).title == "One of 3 judges may be used for all 3 questions"
+    controls = {"verdict": "no verdict", "obstacles": ("constant",), "gap": None, "family_bound": None, "controls": "fails"}
+    assert build_answer([[make_verdict(judge=name, **controls)] for name in "ab"]).title == "Czech: no judge passes the controls"
+
+
+def test_baselines_of_several_boards_have_a_sentence_too() -> None:
+    answer = answer_of_boards([BoardVerdicts((), {}, only_baselines=True)])
+    assert answer is not None and answer.title == "Only baselines were asked; an answer needs a judge"
 
 
 def test_headings_of_a_matrix_of_one_condition_say_so(make_verdict: MakeVerdict) -> None:
@@ -80,14 +97,14 @@ def test_headings_of_a_matrix_of_one_condition_say_so(make_verdict: MakeVerdict)
 def test_conditions_of_one_judge_are_named_in_plain_words(make_verdict: MakeVerdict) -> None:
     asked = [[make_verdict(variant="single", **UNCLEAR)], [make_verdict(variant="joint", **USE)]]
     answer = build_answer(asked)
-    assert answer.title == "openai/one may be used for the only question under one condition or more"
+    assert answer.title == "Czech: openai/one may be used for the only question under one condition or more"
     assert answer.cards[0].sentence == "Use openai/one (all metrics in one call) in Czech."
     half = build_answer([[make_verdict(variant="single", **UNCLEAR)], [make_verdict(variant="joint")]])
     assert half.cards[0].note == "Do not use openai/one (all metrics in one call) for 1 of 1 question."
     other = [[make_verdict(judge="two", variant="Prompt 3", temperature=t, **USE)] for t in (0.0, 0.7)]
     assert "Use two (temperature 0) in Czech." in sentences(*other, [make_verdict(judge="three")])
     never = build_answer([[make_verdict(variant=name)] for name in ("single", "joint")])
-    assert never.title == "Do not use openai/one, however it is asked"
+    assert never.title == "Czech: do not use openai/one, however it is asked"
     assert never.cards[0].sentence == "Do not use openai/one in Czech: up to 20 points below people, shown under all 2 conditions."
 
 
@@ -96,7 +113,7 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     settings = "margin=0.1 alpha=0.05 correction=holm family=judge items=40 groups=25"
     near, far = ([make_verdict(judge=name, base_diff=diff, settings=settings, **alone)] for name, diff in (("near", 0.02), ("far", -0.15)))
     answer = build_answer([near, far], LabelPages("harness labels page set --fields source,output", {"cs": 60.0}))
-    assert answer.title == "Which judge may score Czech texts? Unknown: each text has one score" and not answer.sure
+    assert answer.title == "Czech: it is unknown which judge may be used: each text has one score" and not answer.sure
     why, known, todo = answer.cards
     assert why.sentence.startswith("Why no answer: No judge can be held against how far people agree")
     assert (
@@ -106,7 +123,7 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     [step] = answer.steps
     assert step.text == "make the pages for a second person (40 texts: about 40 min)"
     assert step.command == "harness labels page set --fields source,output --lang cs --second --next 40 --annotators 1 --out pages"
-    assert build_answer([near]).title == "It is unknown whether near may be used: each text has one score"
+    assert build_answer([near]).title == "Czech: it is unknown whether near may be used: each text has one score"
 
 
 def test_many_languages_are_counted(make_verdict: MakeVerdict) -> None:
