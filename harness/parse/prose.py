@@ -79,10 +79,7 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     >>> read_text("4.5", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), words).failure
     <Failure.OFF_SCALE: 'off_scale'>
     """
-    full_text, text = text, normalised(answer_of(text)[:MAX_TEXT_CHARACTERS])
-    if not text.isascii():  # digits of other scripts become 0 to 9, each in its place
-        text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
-    text = with_stars_as_numbers(text, scale)
+    full_text, text = text, with_stars_as_numbers(_with_plain_digits(normalised(answer_of(text)[:MAX_TEXT_CHARACTERS])), scale)
     numbers = list(_find_candidates(text, scale, vocabulary))
     candidates = [number for number in numbers if not number.counts]
     choices = list(dict.fromkeys(candidate.raw for candidate in candidates))
@@ -143,6 +140,11 @@ def _may_be_of_another_scale(candidates: list[_Candidate], text: str) -> bool:
     first, *later = candidates
     following = [candidate.start for candidate in later if candidate.raw != first.raw]
     return bool(following) and SENTENCE_END.search(text, first.start + len(first.raw), following[0]) is None
+
+
+def _with_plain_digits(text: str) -> str:
+    """Return the text with digits of other scripts as 0 to 9, each in its place."""
+    return text if text.isascii() else "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
 
 
 def _may_be_meant(raw: str, scale: Scale) -> bool:
