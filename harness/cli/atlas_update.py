@@ -51,6 +51,15 @@ def update(arguments: ShowAtlas) -> int:
     specs, left_out = askable_boards(board_specs(spec, library.collection(COLLECTION), library), library)
     left_out += [f"{name} is left out: {arguments.judge} has a submission to it" for name in answered]
     specs = [board for board in specs if board.board not in answered]
+    data_of_boards = [(str(board.board), library.board(str(board.board)).data) for board in specs]
+    card_of_board = {name: library.dataset_card(data.card) for name, data in data_of_boards if isinstance(data, BoardData)}
+    if not traits_of(arguments.judge).decides:  # nothing is paid for what `submit` refuses
+        unpublished = [name for name, card in card_of_board.items() if card.offensive]
+        left_out += [
+            f"{name} is left out: its texts are extremely offensive, and replies in words may quote them; decision models can be asked"
+            for name in unpublished
+        ]
+        specs = [board for board in specs if board.board not in unpublished]
     if not specs:
         raise UsageError("\n         ".join(["there is no board to ask:", *left_out]))
     if arguments.dry_run:
@@ -68,9 +77,8 @@ def update(arguments: ShowAtlas) -> int:
     if arguments.to is None:
         raise UsageError("--to DIR names the folder of the pull request; it gets submissions, rows of the atlas and a text")
     for board in specs:
-        data = library.board(str(board.board)).data
-        if isinstance(data, BoardData):
-            refuse_in_repository(arguments.out, library.dataset_card(data.card))
+        if card := card_of_board.get(str(board.board)):
+            refuse_in_repository(arguments.out, card)
     cards = list({card.id: card for card in absent_cards(specs, library).values()}.values())
     fetch_sets(cards, library, data_home(), assume_yes=arguments.yes, all_needed=False)
     absent = absent_cards(specs, library)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,17 @@ def test_a_judge_with_submissions_everywhere_has_answered_all_boards() -> None:
 def test_what_cannot_be_updated_is_said(cli, arguments: tuple[str, ...], words: str) -> None:  # type: ignore[no-untyped-def]
     done = cli("atlas", "update", *arguments)
     assert done.code == 2 and words in done.err
+
+
+@pytest.mark.parametrize(("judge", "takes_words"), [("openai/new", True), ("decisions/new", False)])
+def test_boards_that_take_no_replies_in_words_are_planned_for_decision_models_alone(cli, judge: str, takes_words: bool) -> None:  # type: ignore[no-untyped-def]
+    done = cli("atlas", "update", "--judge", judge, "--dry-run", "--json")
+    plan = json.loads(done.out)
+    planned = {row["board"] for row in plan["boards"]} | {line.partition(":")[0] for line in plan["absent"]}  # data may be here or not
+    left_out = {line.partition(" ")[0] for line in plan["absent"] if "is left out: its texts are extremely offensive" in line}
+    offensive = {"rtp-lx", "mlqe-critical", "textdetox"}
+    assert done.code == 0 and "korean-square" in planned
+    assert (offensive <= left_out and not offensive & planned) if takes_words else (offensive <= planned and not left_out)
 
 
 def test_the_letter_says_how_old_the_newest_judge_of_each_language_is() -> None:
