@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from harness.judge_atlas.atlas import FILE, read_atlas
-from harness.reports.atlas_answer import QUALITIES, LanguageRow, QualitySquare, atlas_matrix, wrong_use_words
+from harness.reports.atlas_answer import QUALITIES, LanguageRow, QualitySquare, atlas_matrix, language_counts, wrong_use_words
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"(<!-- python docs/make_atlas\.py -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -35,14 +35,19 @@ def rows(tags: tuple[str, ...] | None = None) -> list[LanguageRow]:
 def counts() -> str:
     """What the atlas holds, in a sentence."""
     atlas = read_atlas(ROOT / FILE)
-    judges, languages, sets = (len({getattr(row, name) for row in atlas.rows}) for name in ("judge", "language", "set"))
-    what = f"{len(atlas.rows)} verdicts on {judges} judges in {languages} languages, from {sets} sets"
+    judges, sets = (len({getattr(row, name) for row in atlas.rows}) for name in ("judge", "set"))
+    what = f"{len(atlas.rows)} verdicts on {judges} judges, from {sets} sets; {language_counts(atlas)}"
     return f"{what}. Of nine languages, Chinese under three codes:\n"
 
 
 def wrong_use() -> str:
     """How many verdicts are *use*, and how many wrong ones are to be expected, as `harness atlas` says it."""
     return f"> {wrong_use_words(read_atlas(ROOT / FILE).rows)}\n"
+
+
+def languages() -> str:
+    """How many languages have a verdict, and which have people's labels alone."""
+    return f"The file has {language_counts(read_atlas(ROOT / FILE))}.\n"
 
 
 def table() -> str:
@@ -100,7 +105,7 @@ def main() -> None:
     text = BLOCK.sub(lambda block: f"{block[1]}{counts()}\n{table()}{block[2]}", readme.read_text("utf-8"))
     readme.write_text(COMMAND.sub(lambda block: f"{block[1]}{beginning(block[2])}…\n```", text), "utf-8")
     page = ROOT / "docs" / "atlas.md"
-    page.write_text(BLOCK.sub(lambda block: f"{block[1]}{wrong_use()}{block[2]}", page.read_text("utf-8")), "utf-8")
+    page.write_text(BLOCK.sub(lambda block: f"{block[1]}{wrong_use()}\n{languages()}{block[2]}", page.read_text("utf-8")), "utf-8")
     (ROOT / "docs" / "figures" / "atlas.png").write_bytes(picture())
 
 

@@ -26,11 +26,13 @@ from harness.reports.atlas_answer import (
     gone_judges,
     judge_answer,
     language_answer,
+    language_counts,
     metric_words,
     quality_square,
     set_words,
     wrong_use_words,
 )
+from harness.reports.tables.numbers import counted
 from harness.text import absent_words
 
 _TABLE = (
@@ -160,7 +162,8 @@ def _write_site(atlas: Atlas, arguments: ShowAtlas) -> int:
     linked_pages = parse_pairs(arguments.beside, "--beside", form=PAGE_BESIDE)
     pages = atlas_site(atlas, datetime.date.today(), arguments.url or "", linked_pages)
     write_together({arguments.html / name: page for name, page in pages.items()})
-    print(f"{arguments.html / 'index.html'}: {len(atlas.languages)} languages, {len({row.judge for row in atlas.rows})} judges")
+    judges = counted(len({row.judge for row in atlas.rows}), "judge")
+    print(f"{arguments.html / 'index.html'}: {judges}, {language_counts(atlas)}")
     return 0
 
 

@@ -370,6 +370,14 @@ def wrong_use_words(rows: Sequence[AtlasRow]) -> str:
     )
 
 
+def language_counts(atlas: Atlas) -> str:
+    """Return in how many languages there is a verdict, and which others have people's labels alone."""
+    judged = {row.language for row in atlas.rows}
+    others = [name for tag, name in sorted(atlas.languages.items(), key=lambda pair: pair[1]) if tag not in judged]
+    without = f"; {counted(len(others), 'further language')} with people's labels and no judge yet ({joined(others)})" if others else ""
+    return f"{counted(len(judged), 'language')} with a verdict{without}"
+
+
 def verdict_style(verdict: str) -> str:
     """Return `good`, `bad` or `open`: how a verdict of a row is coloured."""
     return STYLES.get(verdict, "open")

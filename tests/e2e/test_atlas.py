@@ -82,7 +82,11 @@ def test_what_is_not_there_is_said(cli: Callable[..., Any]) -> None:
 
 def test_pages_are_written_whole_and_only_of_everything(cli: Callable[..., Any], tmp_path: Path) -> None:
     done = cli("atlas", "--html", tmp_path / "site", "--url", "https://example.org")
-    assert done.code == 0 and f"44 languages, {len({row.judge for row in ATLAS.rows})} judges" in done.out
+    judged, judges = {row.language for row in ATLAS.rows}, {row.judge for row in ATLAS.rows}
+    without = len(ATLAS.languages.keys() - judged)
+    assert done.code == 0 and f"{len(judges)} judges, {len(judged)} languages with a verdict; {without} further languages" in done.out
+    assert "(Catalan, Galician and Tetum)" in done.out
+    assert f"<b>{without}</b> more with people’s labels alone" in (tmp_path / "site" / "index.html").read_text("utf-8")
     assert {path.parent.name for path in (tmp_path / "site").glob("*/index.html")} == {*ATLAS.languages, "rankings", "wanted"}
     part = cli("atlas", "--html", tmp_path / "other", "--lang", "ja")
     assert part.code == 2 and "pages of everything" in part.err and not (tmp_path / "other").exists()

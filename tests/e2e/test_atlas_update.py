@@ -53,7 +53,10 @@ def test_a_proposal_from_the_first_call_to_the_rows_of_the_atlas(
     assert done.code == 0, done.err
     assert len(endpoint.requests) == sum(calls[board] for board in SETS)
     assert not {"rtp-lx", "mlqe-critical", "textdetox"} & set(calls), "nothing is paid for replies that cannot be published"
-    assert "note: rtp-lx is left out: its texts are extremely offensive, and replies in words may quote them" in done.err and "2 submissions" in done.out
+    assert (
+        "note: rtp-lx is left out: its texts are extremely offensive, and replies in words may quote them" in done.err
+        and "2 submissions" in done.out
+    )
 
     letter = (to / "PULL_REQUEST.md").read_text("utf-8")
     assert letter.startswith(f"# {JUDGE} on 2 boards of people's labels\n") and "- hanna is left out: its data are not here" in letter

@@ -132,6 +132,7 @@ def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -
         verdicts=len(atlas.rows),
         wrong_use=wrong_use_words(atlas.rows),
         languages=len(judged),
+        languages_without_judges=len(atlas.languages.keys() - judged),
         edition=atlas.edition,
         rankings=f"{RANKINGS}/{INDEX}",
         wanted=f"{WANTED}/{INDEX}",
