@@ -34,7 +34,7 @@ from harness.annotate.page_results import (
 )
 from harness.annotate.reviews import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
 from harness.content import Library
-from harness.content.specs import LabelMapping
+from harness.content.specs import DatasetCard, LabelMapping
 from harness.data.dataset import Dataset, load_bundled, load_folder, read_back, rubric_scales
 from harness.data.folders import data_toml, locked_folder, write_folder
 from harness.errors import ContentError, UsageError
@@ -412,8 +412,15 @@ class _PageImport:
                 if entry.role == "label" and entry.item_id not in rows:
                     rows[entry.item_id] = item_row(self.data.by_id[entry.item_id])
         for name, drawn in self.record.drawn.items():
-            if name in rows:
-                rows[name] = self._with_draw(rows[name], msgspec.to_builtins(drawn))  # without what is unknown
+            facts = msgspec.to_builtins(drawn) if name in rows else {}  # without what is unknown
+            for key, value in facts.items():
+                if key in _DRAWN and rows[name].get(key, value) != value and self.target.labels:
+                    raise UsageError(
+                        f"item '{name}' already has {key} {rows[name][key]!r}, and these pages drew it with {value!r}: labels of two draws "
+                        "cannot be weighted together; import these into another folder with --to"
+                    )
+            if facts:
+                rows[name] = rows[name] | facts
         items = list(rows.values())
         notes = [*(digest_note("page", str(path)) for path in paths), *self.pseudonyms.notes]
         rubrics = rubric_scales(self.library)
@@ -428,32 +435,8 @@ class _PageImport:
         )
         more_files, pair_note = self._kept(items) if self.record.blind_pairs else ({}, "")
         if written := not self.refused or self.allow_refused:
-            # Items and data.toml come before the labels, so that the folder loads even if writing stops in between.
-            files: dict[str, bytes] = {}
+            files = self.changed_files(items, about)
             expected = {"items": len(items), "labels": len(self.target.labels) + len(self.labels)}
-            if items != list(self.target.items.rows.values()):
-                if (name := self.target.files["items"]).endswith(".parquet"):
-                    raise UsageError(
-                        f"{self.target.folder / name} would have to change, and only JSONL is written; import into another folder (--to)"
-                    )
-                files[name] = to_jsonl(items)
-            files["data.toml"] = data_toml(about).encode()
-            if self.labels or not self.target.labels:
-                files[self.target.files["labels"]] = (lines_of(self.target.folder, "labels") or b"") + to_jsonl(self.labels)
-            files[SEEN] = to_jsonl(
-                {
-                    tuple(row[name] for name in ("page", "annotator_id", "session", "role", "item_id")): row
-                    for row in (*self.rows, *map(self._seen_row, self.seen))
-                }.values()
-            )
-            if exit_rows := self._exit_rows():
-                files[EXIT] = to_jsonl(exit_rows)
-            if self.reviews:
-                files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
-            for name, rows in {"comments": self._comments(), "refused": msgspec.to_builtins(self.refused)}.items():
-                before = _rows(self.target, self.target.files[name])
-                if new := [row for row in rows if row not in before]:
-                    files[self.target.files[name]] = (lines_of(self.target.folder, name) or b"") + to_jsonl(new)
             refuse_in_repository(self.target.folder, about)
             write_folder(self.target.folder, files | more_files, read_back(self.target.folder, self.library, expected))
         return ImportSummary(
@@ -472,6 +455,42 @@ class _PageImport:
             reviews=len(self.reviews),
             written=written,
         )
+
+    def changed_files(self, items: list[dict[str, Any]], about: DatasetCard) -> dict[str, bytes]:
+        """Return the content of the folder's files that change. Raises UsageError for items in a Parquet file.
+
+        Items and data.toml come before the labels, so that the folder loads even if writing stops in between.
+        """
+        files: dict[str, bytes] = {}
+        if items != list(self.target.items.rows.values()):
+            if (name := self.target.files["items"]).endswith(".parquet"):
+                raise UsageError(
+                    f"{self.target.folder / name} would have to change, and only JSONL is written; import into another folder (--to)"
+                )
+            files[name] = to_jsonl(items)
+        files["data.toml"] = data_toml(about).encode()
+        if self.labels or not self.target.labels:
+            files[self.target.files["labels"]] = (lines_of(self.target.folder, "labels") or b"") + to_jsonl(self.labels)
+        files[SEEN] = to_jsonl(
+            {
+                tuple(row[name] for name in ("page", "annotator_id", "session", "role", "item_id")): row
+                for row in (*self.rows, *map(self._seen_row, self.seen))
+            }.values()
+        )
+        if exit_rows := self._exit_rows():
+            files[EXIT] = to_jsonl(exit_rows)
+        if self.reviews:
+            files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
+        comments = [
+            {"item_id": seen.entry.item_id, "annotator_id": self._annotator(seen), "comment": self.pseudonyms.scrub(seen.answer.comment)}
+            for seen in self.seen
+            if seen.answer.comment
+        ]
+        for name, rows in {"comments": comments, "refused": msgspec.to_builtins(self.refused)}.items():
+            before = _rows(self.target, self.target.files[name])
+            if new := [row for row in rows if row not in before]:
+                files[self.target.files[name]] = (lines_of(self.target.folder, name) or b"") + to_jsonl(new)
+        return files
 
     def _add_label(self, seen: SeenText, metric: str) -> None:
         score, scale = seen.answer.scores[metric], self.record.scales.get(metric)
@@ -533,28 +552,12 @@ class _PageImport:
 
     # Writing
 
-    def _with_draw(self, row: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any]:
-        for key, value in drawn.items():
-            if key in _DRAWN and row.get(key, value) != value and self.target.labels:
-                raise UsageError(
-                    f"item '{row['item_id']}' already has {key} {row[key]!r}, and these pages drew it with {value!r}: labels of two draws "
-                    "cannot be weighted together; import these into another folder with --to"
-                )
-        return row | drawn
-
     def _kept(self, items: list[dict[str, Any]]) -> tuple[dict[str, bytes], str]:
         """Return the files that say which blind pairs are kept and who read them, and a sentence."""
         pack = self.record.pack
         what = f"packs/{pack} {pack_version(self.library, self.record.language, pack)}" if pack else self.data.id
         labels = (*(row for _, row in self.target.labels), *self.labels)
         return kept_files(self.target.folder, items, labels, [(self._annotator(seen), seen) for seen in self.seen], what)
-
-    def _comments(self) -> list[dict[str, Any]]:
-        return [
-            {"item_id": seen.entry.item_id, "annotator_id": self._annotator(seen), "comment": self.pseudonyms.scrub(seen.answer.comment)}
-            for seen in self.seen
-            if seen.answer.comment
-        ]
 
     def _exit_rows(self) -> list[dict[str, Any]]:
         """Return the answers to the questions after the last text: those of earlier imports, and of each page the ones given last."""

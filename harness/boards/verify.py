@@ -32,7 +32,7 @@ from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, opening_name
 from harness.judges.base import Environment
 from harness.measure.summaries import Outcome, Retest, retest_outcomes
-from harness.model import Reply
+from harness.model import JudgeIdentity, Reply
 from harness.runs import (
     PlannedCalls,
     Prepared,
@@ -113,15 +113,7 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
     judge = reopen_judge(card.identity, JudgeOptions(address, environment, prepared.training, seed_of_calls, timeout, headers))
     check_engine(settings, [judge])
     seed = secrets.randbelow(10**9) if options.seed is None else options.seed
-    plan = prepared.plan(None)
-    calls = plan.calls(card.identity)
-    ids_of_calls: dict[str, list[str]] = {}
-    for query, call_id, selected in zip(plan.queries(), calls.all_call_ids(), calls.selected, strict=True):
-        if selected:
-            ids_of_calls.setdefault(query.item.language, []).append(call_id)
-    ids_by_language = draw_calls(ids_of_calls, options.share, seed)
-    drawn = with_ids(calls, {call_id for ids in ids_by_language.values() for call_id in ids})
-    assert isinstance(drawn, PlannedCalls)
+    drawn, ids_by_language = calls_to_repeat(prepared, card.identity, options.share, seed)
     if prepared.data.private and judge.endpoint:
         watcher.consent(judge.endpoint, len(drawn))
     fresh = _ask_twice(judge, drawn, prepared, watcher, settings, options.out)
@@ -163,6 +155,20 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
         )
         write_card(folder / CARD, msgspec.structs.replace(card, status="verified", verified=record))
     return verification
+
+
+def calls_to_repeat(prepared: Prepared, identity: JudgeIdentity, share: float, seed: int) -> tuple[PlannedCalls, dict[str, list[str]]]:
+    """Return a drawn share of the calls that a board asks a judge, and their ids by language."""
+    plan = prepared.plan(None)
+    calls = plan.calls(identity)
+    ids_of_calls: dict[str, list[str]] = {}
+    for query, call_id, selected in zip(plan.queries(), calls.all_call_ids(), calls.selected, strict=True):
+        if selected:
+            ids_of_calls.setdefault(query.item.language, []).append(call_id)
+    ids_by_language = draw_calls(ids_of_calls, share, seed)
+    drawn = with_ids(calls, {call_id for ids in ids_by_language.values() for call_id in ids})
+    assert isinstance(drawn, PlannedCalls)
+    return drawn, ids_by_language
 
 
 def draw_calls(calls: Mapping[str, Sequence[str]], share: float, seed: int) -> dict[str, list[str]]:

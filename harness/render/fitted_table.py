@@ -69,23 +69,8 @@ class FittedTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         gap = gap_between(options.max_width)
-        least, content, full = self._widths()
-        keys = [column for column, heading in enumerate(self.table.headings) if heading.key]
-        for number, columns in enumerate(_blocks(least, keys, options.max_width, gap)):
-            if number or self.title:
-                yield Text(self.title if not number else "", style="italic")
-            room = options.max_width - gap * (len(columns) - 1)
-            widths = [least[column] for column in columns]
-            for goal in (content, full):  # what is left of the line goes to columns that need more, from the left
-                for index, column in enumerate(columns):
-                    widths[index] += max(0, min(goal[column] - widths[index], room - sum(widths)))
-            yield self._block(columns, widths, gap)
-
-    def _widths(self) -> tuple[list[int], list[int], list[int]]:
-        """Return of each column the least width, the one in which its texts have one line, and the one in which its heading has few lines
-        too.
-        """
-        least, content, full = [], [], []
+        # Of each column the least width, the one in which its texts have one line, and the one in which its heading has few lines too.
+        least, content, full = list[int](), list[int](), list[int]()
         for column, heading in enumerate(self.table.headings):
             texts = [row[column] for row in self.table.rows] + ([] if column else list(self.line_headings.values()))
             limit = self.widths.get(heading.name, 10**6)
@@ -97,27 +82,29 @@ class FittedTable:
             least.append(min(max(narrow, words, 1), limit))
             content.append(min(widest, limit))
             full.append(min(_HEADING_WIDTH, cell_len(heading.text), limit))
-        return least, content, full
-
-    def _block(self, columns: Sequence[int], widths: Sequence[int], gap: int) -> Table:
-        """Some columns of the table, in their widths."""
-        frame = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
-        for column, width in zip(columns, widths, strict=True):
-            heading = self.table.headings[column]
-            frame.add_column(_folded(heading.text, width), justify="right" if heading.number else "left", width=width, no_wrap=True)
-        for number, row in enumerate(self.table.rows):
-            if number in self.line_headings:
-                frame.add_row(Text(_folded(self.line_headings[number], widths[0]), style="italic"))
-            faint = bool(self.table.faint) and self.table.faint[number]
-            texts = [Text(_folded(row[column], width), _style(row[column])) for column, width in zip(columns, widths, strict=True)]
-            frame.add_row(*texts, style="dim" if faint else "")
-        return frame
-
-
-def _style(cell: str) -> str:
-    """Return the colour of a cell that has the sign of one style of verdicts; words and signs say the same."""
-    styles = [style for style in STYLES if SIGNS[style] in cell]
-    return STYLES[styles[0]] if len(styles) == 1 else ""
+        keys = [column for column, heading in enumerate(self.table.headings) if heading.key]
+        for number, columns in enumerate(_blocks(least, keys, options.max_width, gap)):
+            if number or self.title:
+                yield Text(self.title if not number else "", style="italic")
+            room = options.max_width - gap * (len(columns) - 1)
+            widths = [least[column] for column in columns]
+            for goal in (content, full):  # what is left of the line goes to columns that need more, from the left
+                for index, column in enumerate(columns):
+                    widths[index] += max(0, min(goal[column] - widths[index], room - sum(widths)))
+            frame = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
+            for column, width in zip(columns, widths, strict=True):
+                heading = self.table.headings[column]
+                frame.add_column(_folded(heading.text, width), justify="right" if heading.number else "left", width=width, no_wrap=True)
+            for line, row in enumerate(self.table.rows):
+                if line in self.line_headings:
+                    frame.add_row(Text(_folded(self.line_headings[line], widths[0]), style="italic"))
+                cells = []
+                for column, width in zip(columns, widths, strict=True):
+                    # A cell that has the sign of one style of verdicts has its colour; words and signs say the same.
+                    styles = [style for style in STYLES if SIGNS[style] in row[column]]
+                    cells.append(Text(_folded(row[column], width), STYLES[styles[0]] if len(styles) == 1 else ""))
+                frame.add_row(*cells, style="dim" if self.table.faint and self.table.faint[line] else "")
+            yield frame
 
 
 def _blocks(least: Sequence[int], keys: Sequence[int], width: int, gap: int) -> Iterator[list[int]]:

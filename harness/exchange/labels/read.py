@@ -50,32 +50,30 @@ def read_source(
 
     Raises UsageError and ContentError.
     """
-    return with_conversations(_read_cells(source, options, annotator))
-
-
-def _read_cells(source: str, options: SourceOptions, annotator: str | None) -> SourceTable:
     path = Path(source)
     kind = options.kind or _detect_kind(source, path)
     for name, kinds in _KINDS_OF_OPTIONS.items():
         if getattr(options, name) is not None and kind not in kinds:
             raise UsageError(f"--{name.replace('_', '-')} is for {' and '.join(kinds)}, but {source} is read as {kind}")
-    if kind == "hf" and source.startswith(records.PREFIX):
-        return records.read_hub(source, options.revision, options.split)
+    if kind != "hf":
+        _require_file(path)
     if kind == "hf":
-        return records.read_saved(path, options.split)
-    _require_file(path)
-    if kind == "xlsx":
-        return without_names_in_rows(read_xlsx(path, options.sheet, options.header_row))
-    if kind == "sheet":
+        is_remote = source.startswith(records.PREFIX)
+        table = records.read_hub(source, options.revision, options.split) if is_remote else records.read_saved(path, options.split)
+    elif kind == "xlsx":
+        table = without_names_in_rows(read_xlsx(path, options.sheet, options.header_row))
+    elif kind == "sheet":
         if not sheet.is_sheet(open_book(path)):
             raise ContentError("not a sheet that 'harness labels export' made: its hidden sheet is missing", path)
-        return sheet.read_sheet(path, annotator)
-    if kind in ("csv", "tsv"):
-        return without_names_in_rows(read_delimited(path, options.encoding, "\t" if kind == "tsv" else None, options.header_row))
-    if kind in ("jsonl", "parquet"):
-        return records.read_jsonl(path) if kind == "jsonl" else records.read_parquet(path)
-    readers = {"label-studio": label_studio.read_export, "argilla": argilla.read_records}
-    return readers.get(kind, records.read_json)(path, records.load_json(path))
+        table = sheet.read_sheet(path, annotator)
+    elif kind in ("csv", "tsv"):
+        table = without_names_in_rows(read_delimited(path, options.encoding, "\t" if kind == "tsv" else None, options.header_row))
+    elif kind in ("jsonl", "parquet"):
+        table = records.read_jsonl(path) if kind == "jsonl" else records.read_parquet(path)
+    else:
+        readers = {"label-studio": label_studio.read_export, "argilla": argilla.read_records}
+        table = readers.get(kind, records.read_json)(path, records.load_json(path))
+    return with_conversations(table)
 
 
 def _require_file(path: Path) -> None:

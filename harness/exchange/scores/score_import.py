@@ -122,6 +122,20 @@ def import_scores(
         return _ScoreImport(paths, foreign, to, options, meaning, library).run()
 
 
+def items_before_import(to: Path, library: Library, *, append: bool) -> GivenItems:
+    """Return the items of a folder before the import. Raises UsageError for a file, and for judgments that are not to be added to."""
+    if to.exists() and not to.is_dir():
+        raise UsageError(f"--to {to} is a file; name a folder")
+    if find_table(to, "judgments") is not None and not append:
+        raise UsageError(f"{to} already holds judgments; pass --append to add to them, or choose another --to")
+    tables = [name for name in ("items", "labels", "judgments") if (path := find_table(to, name)) and path.suffix == ".parquet"]
+    if tables:
+        raise UsageError(
+            f"{to} holds {', '.join(tables)} as Parquet, which cannot be added to; import into another folder with --items {to}"
+        )
+    return items_of_folder(to, library) if find_table(to, "items") else GivenItems({})
+
+
 class _ScoreImport:
     """One import, from foreign scores to the written folder."""
 
@@ -135,20 +149,7 @@ class _ScoreImport:
         library: Library,
     ) -> None:
         self.paths, self.foreign, self.folder, self.options, self.meaning, self.library = paths, foreign, to, options, meaning, library
-        # The items of the folder before the import. Raises UsageError for a file, and for judgments without `append`.
-        if to.exists() and not to.is_dir():
-            raise UsageError(f"--to {to} is a file; name a folder")
-        if not to.is_dir():
-            self.before = GivenItems({})
-        else:
-            if find_table(to, "judgments") is not None and not options.append:
-                raise UsageError(f"{to} already holds judgments; pass --append to add to them, or choose another --to")
-            tables = [name for name in ("items", "labels", "judgments") if (path := find_table(to, name)) and path.suffix == ".parquet"]
-            if tables:
-                raise UsageError(
-                    f"{to} holds {', '.join(tables)} as Parquet, which cannot be added to; import into another folder with --items {to}"
-                )
-            self.before = items_of_folder(to, library) if find_table(to, "items") else GivenItems({})
+        self.before = items_before_import(to, library, append=options.append)
         mapping = LabelMapping(language=meaning.language, task=meaning.task or _TASK)
         items = read_given_items(options.items, mapping, library) if options.items else GivenItems({})
         item_rows = {**self.before.rows, **items.rows}
