@@ -25,6 +25,7 @@ from harness.stats.intervals.noninferiority import (
 _MOST = 200  # annotators of a cell whose labels are laid out as a table
 _LEAST_COPIED = 30  # texts in which equal scores are no chance
 _CHANCE = 0.001
+_LEAST_NEARLY, _NEARLY, _LESS_OFTEN = 100, 0.98, 0.1  # texts, the share with equal scores, how much rarer others' are equal
 
 
 class AnnotatorTable(NamedTuple):
@@ -66,6 +67,9 @@ class AnnotatorLabels:
         agreement with the others' labels of these texts, to the power of the texts, is at most 0.001 after correction for all annotators.
         Where scores equal no annotator's, people's commonest label of each text counts as a person's, and their median and mean, on classes
         as the nearest class.
+
+        Else an annotator counts whose score the judge's equals in 98 % of 100 texts or more, if it equals the others' scores of these texts
+        in at least 10 percentage points fewer cases.
         """
         rows, position = self._labels_of(metric, items)
         who, label, judge_score = self._rows[metric][1][rows], self._rows[metric][2][rows].astype(np.float64), judge[position]
@@ -87,6 +91,12 @@ class AnnotatorLabels:
             alike = np.isclose(judge[comparable], values[comparable], rtol=1e-9, atol=atol)
             if comparable.sum() >= _LEAST_COPIED and alike.all() and len(np.unique(values[comparable])) > 1:
                 return CopiedLabels(None, int(comparable.sum()), aggregate)
+        for code in np.flatnonzero((texts >= _LEAST_NEARLY) & (same >= _NEARLY * texts) & (same < texts)).tolist():
+            by_others = read & (who != code) & np.isin(position, position[who == code])
+            others = float((equal & by_others).sum() / max(by_others.sum(), 1))
+            rarer = by_others.sum() >= _LEAST_NEARLY and others <= same[code] / texts[code] - _LESS_OFTEN
+            if rarer and len(np.unique(label[read & (who == code)])) > 1:
+                return CopiedLabels(self._names[code], int(texts[code]), equal=int(same[code]), others=others)
         return None
 
     def table(self, metric: str, items: Ints) -> AnnotatorTable | None:

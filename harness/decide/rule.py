@@ -184,28 +184,44 @@ class VerdictWords(msgspec.Struct, frozen=True):
 _AGGREGATES = {"commonest": "commonest score", "median": "median", "mean": "mean"}
 
 
-class CopiedLabels(msgspec.Struct, frozen=True):
+class CopiedLabels(msgspec.Struct, frozen=True, omit_defaults=True):
     """A judge's scores that equal people's in every text of a cell: they may be copies, of which agreement shows nothing.
+
+    Where a judge's scores equal one person's in nearly every text and those of the others much less often, this is only said.
 
     Attributes:
         annotator: whose scores they equal; None for an aggregate of each text's scores.
         texts: the texts that both scored.
         aggregate: which one, of several people.
+        equal: in how many of the texts they equal these scores; None for all.
+        others: the share of the other people's scores of these texts that they equal, where that is not in all.
     """
 
     annotator: str | None
     texts: int
     aggregate: Literal["commonest", "median", "mean"] | None = None
+    equal: int | None = None
+    others: float | None = None
+
+    @property
+    def nearly(self) -> bool:
+        """Whether the scores differ in some text. No verdict changes then."""
+        return self.equal is not None
 
     @property
     def words(self) -> str:
         """The equal scores, as a clause."""
         whose = f"people's {_AGGREGATES[self.aggregate]}" if self.aggregate else f"that of '{one_line(str(self.annotator))}'"
+        if self.equal is not None and self.others is not None:
+            others = f"{100 * self.others:.0f} %"
+            return f"its score is {whose} in {self.equal:,} of {self.texts:,} texts, and the other people's in {others} of cases"
         return f"its score is {whose} in every one of {self.texts:,} texts"
 
     @property
     def doubt(self) -> str:
         """What follows from the equal scores, as a clause."""
+        if self.nearly:
+            return f"{self.words}: these may be copied scores, some of them changed"
         return f"{self.words}, so that it may be a copy, and agreement shows nothing"
 
 

@@ -74,7 +74,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         answers: how many answers there are, and how many of them cannot be read.
         gain: effective labels per label if many further texts are judged.
         leniency: judge minus mean label in points.
-        copied: whose labels the judge's scores equal in every text, so that they may be copies; None where they equal nobody's.
+        copied: whose labels the judge's scores equal in every text, so that they may be copies; with `equal`, in nearly every text, and
+            this is only said. None where they equal nobody's.
         alt_test: the alternative annotator test, which is shown beside the verdict and is no condition of it: a constant can pass it.
         basis: what `use` was tested against: how far people agree with each other, or a bar of each class.
         shares: the share of each class that the judge finds, where there are two and answers say something of it.
@@ -312,7 +313,7 @@ def _decide_family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]
             interval=cell.texts.interval,
             aggregate=cell.aggregate,
             unread=_side_of_cell(cell) in unread or cell.coverage.all.mostly_unread,
-            copied=cell.copied is not None and options.equal_scores == "copies",
+            copied=cell.copied is not None and not cell.copied.nearly and options.equal_scores == "copies",
             basis=cell.basis,
             below_bar=cell.below_bar,
         )

@@ -214,7 +214,13 @@ def _draft(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _D
                 draft = _Draft(_against_interval(fields, measured, least=limit == "at_least"), why_open=why_open)
     except (BaselineProblem, NoNumber) as problem:
         return _Draft(Check(**fields, outcome="inconclusive", reason=str(problem)))
-    if draft.why_open or verdict is None or not verdict.copied or fields["limit"] in ("unread_at_most", "min_items"):
+    if (
+        draft.why_open
+        or verdict is None
+        or not verdict.copied
+        or verdict.copied.nearly
+        or fields["limit"] in ("unread_at_most", "min_items")
+    ):
         return draft
     if numbers.policy.thresholds.equal_scores == "own":
         return draft
@@ -279,7 +285,10 @@ def _bar_notes(checks: Sequence[Check], numbers: GatedNumbers) -> Iterator[str]:
 
 
 def _warnings(checks: Sequence[Check], numbers: GatedNumbers) -> Iterator[str]:
-    """Yield a sentence on cells in which a limit passes and the verdict, which no rule limits there, is worse than `use`."""
+    """Yield what does not show in the outcome: scores that may be copies with changes, and limits that pass beside a worse verdict."""
+    for key in dict.fromkeys(check.cell for check in checks if check.outcome == "pass"):
+        if (verdict := numbers.verdicts.get(key)) is not None and verdict.copied and verdict.copied.nearly:
+            yield f"{key.condition.judge} in {key.language}/{key.metric}: {verdict.copied.doubt}. No limit breaks for it."
     limited = {check.cell for check in checks if check.limit == "verdict"}
     cells_by_answer: dict[str, list[str]] = {}
     for key in dict.fromkeys(check.cell for check in checks if check.outcome == "pass" and check.cell not in limited):

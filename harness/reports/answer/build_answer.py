@@ -65,7 +65,7 @@ def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
     if len(sides) == 1:
         steps = tuple(next_steps(verdicts, {}, pages))[:_MOST_STEPS]
         cards = _with_missing(verdicts, cards_of_one(verdicts))
-        copied = any(verdict.copied for verdict in verdicts)  # agreement with what was copied shows nothing
+        copied = any(verdict.copied and not verdict.copied.nearly for verdict in verdicts)  # agreement with what was copied shows nothing
         seen = () if copied else tuple(seen_agreement(verdicts))
         return Answer(_with_language(_title_of_one_judge(sides), verdicts), cards, _describe_error_rate(sides), steps, seen=seen)
     names = side_names(sides)

@@ -89,17 +89,19 @@ def missing_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
 
 
 def copied_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
-    """Yield a card for each judge whose score is a person's in every text, with the question that has the most texts."""
+    """Yield a card for each judge whose score is a person's in every text or nearly so, with the question that has the most texts."""
     by_judge: dict[tuple[object, object], list[Verdict]] = {}
     for verdict in verdicts:
         if verdict.copied:
             by_judge.setdefault(judge_of(verdict), []).append(verdict)
     for copies in by_judge.values():
-        first = max(copies, key=lambda verdict: verdict.copied.texts if verdict.copied else 0)
+        first = max(copies, key=lambda verdict: (not verdict.copied.nearly, verdict.copied.texts) if verdict.copied else (False, 0))
         assert first.copied
         more = f", and so in {counted(len(copies) - 1, 'more question')}" if len(copies) > 1 else ""
         equal = f"In {place_of(first)} {first.copied.words}{more}"
-        if maybe_copies([first]):
+        if first.copied.nearly:
+            what_then, note = "Copied scores of which some were changed look so; no verdict changes", ""
+        elif maybe_copies([first]):
             what_then = "Agreement with what was copied shows nothing, so no verdict rests on it"
             note = "If you know that the judge gave these scores itself: --set equal_scores=own."
         else:
