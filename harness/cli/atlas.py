@@ -41,7 +41,6 @@ _TABLE = (
     "metric",
     "judge",
     "verdict",
-    "because",
     "judge agrees",
     "people agree",
     "difference",
@@ -52,7 +51,10 @@ _TABLE = (
     "released",
     "set",
 )
-_FIRST = ("language", "metric", "verdict", "because", "judge", "difference", "at worst", "texts", "judge agrees", "people agree")
+_FIRST = ("language", "metric", "verdict", "judge", "difference", "at worst", "texts", "judge agrees", "people agree")
+
+
+_SIGNS = "✓ use, (✓) use, but no longer served, ✗ do not use, ○ unknown."
 
 
 def show(arguments: ShowAtlas) -> int:
@@ -100,11 +102,15 @@ def _describe_one(atlas: Atlas, rows: Sequence[AtlasRow], atlas_answer: AtlasAns
         head = _TABLE if len({row.language for row in rows}) > 1 else _TABLE[1:]
         gone = gone_judges(atlas, today)
         signs = (ATLAS_SIGNS["gone" if row.verdict == USE and row.judge in gone else STYLES.get(row.verdict, "open")] for row in rows)
-        lines = [{**line, "verdict": f"{sign} {line['verdict']}"} for sign, line in zip(signs, evidence(atlas, rows, today), strict=True)]
+        lines = [
+            {**line, "verdict": f"{sign} {line['because'] or line['verdict']}"}
+            for sign, line in zip(signs, evidence(atlas, rows, today), strict=True)
+        ]
         table = [head, *([line[name] for name in head] for line in lines)]
         fitting_table, absent = fitting(table, _FIRST, "judge", width)
         yield from ("", *columns(fitting_table), "")
         notes = [
+            f"{_SIGNS} A number beside ✗ is what decided, in percentage points.",
             *([absent_words(absent)] if absent else []),
             _reading(),
             answer.sure,

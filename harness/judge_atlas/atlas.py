@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import difflib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -461,26 +461,32 @@ def answers_by_quality(rows: Iterable[AtlasRow], gone: Collection[str] = ()) -> 
     `gone` names judges that are no longer served: where another judge may be used for a metric too, that one is named.
     """
     by_quality: dict[str, list[AtlasRow]] = {}
+    uses = Counter[tuple[str, str, str, str]]()
     for row in rows:
         by_quality.setdefault(row.subject, []).append(row)
+        uses[row.set, row.judge, row.condition, row.verdict] += 1
     answers = []
     for quality, quality_rows in by_quality.items():
         judged = {(row.metric, row.set) for row in quality_rows if row.verdict != NO_VERDICT}
         compared = {(row.metric, row.set) for row in quality_rows if row.people is not None or row.basis == "bar"}
         telling = [row for row in quality_rows if row.verdict != NO_VERDICT or (row.metric, row.set) in judged - compared]
-        answers.append(_answer_of_quality(quality, telling or quality_rows, gone))
+        answers.append(_answer_of_quality(quality, telling or quality_rows, gone, uses))
     return sorted(answers, key=lambda answer: (ORDER.index(answer.metrics[0].answer), answer.quality))
 
 
-def _answer_of_quality(quality: str, rows: Sequence[AtlasRow], gone: Collection[str]) -> QualityAnswer:
-    """Answer metric by metric. Of several judges that may be used, the one that may be used for most metrics is named for all of these."""
+def _answer_of_quality(
+    quality: str, rows: Sequence[AtlasRow], gone: Collection[str], uses: Mapping[tuple[str, str, str, str], int]
+) -> QualityAnswer:
+    """Answer metric by metric. Of several judges that may be used, the one with most metrics of the set is named, then the closest one.
+
+    So does the answer of the set alone. `uses` has how many verdicts there are, by (set, judge, condition, verdict).
+    """
     by_metric: dict[tuple[str, str], list[AtlasRow]] = {}
     for row in rows:
         by_metric.setdefault((row.metric, row.set), []).append(row)
-    uses = Counter((row.judge, row.condition, row.verdict) for row in rows if row.verdict in (USE, CORRECTED))
 
-    def fitness(row: AtlasRow) -> tuple[bool, bool, int, int]:
-        return row.judge not in gone, row.verdict == USE, uses[row.judge, row.condition, row.verdict], row.texts
+    def fitness(row: AtlasRow) -> tuple[bool, bool, int, float]:
+        return row.judge not in gone, row.verdict == USE, uses[row.set, row.judge, row.condition, row.verdict], closeness(row)
 
     def closeness(row: AtlasRow) -> float:
         """Return how close a judge is to people; where people cannot be compared with, below all others, how close to their labels."""

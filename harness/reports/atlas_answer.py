@@ -45,6 +45,7 @@ STYLES = {USE: "good", CORRECTED: "good", AGAINST: "bad", OPEN: "open"}
 ATLAS_SIGNS = {"good": SIGNS["good"], "gone": "(✓)", "bad": SIGNS["bad"], "open": SIGNS["open"], "none": "·"}
 """Signs of the styles of squares and cards. `gone`: only judges that are no longer served may be used; `none`: labels wait for a judge."""
 _PEOPLE = {"native": "native speakers", "people": "people"}
+_CONDITIONS = {"released": "as released"}  # a release that does not say how its judge was asked
 _SURE = "Each judge is tested by itself: a wrong 'use' has about a 5 % chance over all its tests in one set."
 _MODEL = "PROVIDER/MODEL"
 _NAMED = 8  # metrics that a card names; of more, the number
@@ -113,6 +114,12 @@ class LanguageRow:
         return {style for square in self.squares.values() for style, _ in square.styles} & {"good", "gone"}
 
     @property
+    def best_first(self) -> list[tuple[str, QualitySquare]]:
+        """Return the squares with their qualities: those with a judge that may be used first, those that wait for a judge last."""
+        order = [*ATLAS_SIGNS]
+        return sorted(self.squares.items(), key=lambda square: order.index(square[1].styles[0][0]))
+
+    @property
     def other_questions(self) -> tuple[tuple[str, str, int], ...]:
         """`(style, sign, number of metrics)` of the questions that are not among `QUALITIES`."""
         styles = Counter[str]()
@@ -164,10 +171,18 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
         for (style, quality), by_metric in cells.items()
     ]
     cards.sort(key=lambda card: (list(ATLAS_SIGNS).index(card.style), card.heading))
-    counts = [f"{answers.count(style)} {words}" for style, words in (("good", "use"), ("bad", "do not use"), ("open", "unknown"))]
-    lead = (
-        f"{judge} in {counted(len(tags), 'language')}: {joined(counts)}, of {counted(len(answers), 'question')} (a metric in a language)."
-    )
+    uses, against, unknown = map(answers.count, ("good", "bad", "open"))
+    questions = counted(len(answers), "question")
+    opened = f"; {unknown} {'is' if unknown == 1 else 'are'} unknown" if unknown else ""
+    who, its_name = ("it", judge) if gone else (judge, judge)
+    if uses:
+        title = f"{who} may be used for {uses} of {questions}{f', not for {against}' if against else ''}{opened}"
+    elif against:
+        title = f"do not use {who} for {against} of {questions}{opened}"
+    else:
+        title = f"it is unknown whether {who} may be used"
+    title = f"{its_name} is no longer served; {title}" if gone else title if uses else f"{title[0].upper()}{title[1:]}"
+    lead = f"A question is a metric in a language; it has verdicts in {counted(len(tags), 'language')}."
     reasons: dict[str, list[float]] = {}  # what decided against it, how often, and by how much at most
     for row in rows:
         if row.verdict == AGAINST and row.obstacles:
@@ -178,10 +193,9 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
         for words, numbers in sorted(reasons.items(), key=lambda reason: -len(reason[1]))
     ]
     lead += f" What decided against it: {joined(clauses)}." if clauses else ""
-    lead += " Its provider serves it no longer." if gone else ""
     lead += " It is a toy: its verdicts show what a measurement looks like." if atlas.judge(judge).toy else ""
     lead += probability_words(rows)
-    answer = Answer(f"{judge}: where it may be used", tuple(cards), _SURE, ())
+    answer = Answer(title, tuple(cards), _SURE, ())
     return AtlasAnswer(lead, answer, _age_sentence(atlas, rows, today), tuple(_spread_sentences(atlas, rows, with_language=True)))
 
 
@@ -313,9 +327,10 @@ def metric_words(metric: str) -> str:
     return metric.replace("_", " ")
 
 
-def condition_words(row: AtlasRow) -> str:
-    """Return a judge, and how it was asked."""
-    return f"{row.judge}, {row.condition}" if row.condition else row.judge
+def condition_words(row: AtlasRow, rows: Iterable[AtlasRow] = ()) -> str:
+    """Return a judge, and how it was asked; of `rows`, which hold the row, the judge alone where it was asked in one way about the set."""
+    conditions = {other.condition for other in rows if (other.judge, other.set) == (row.judge, row.set)} or {row.condition, ""}
+    return f"{row.judge}, {_CONDITIONS.get(row.condition, row.condition)}" if row.condition and len(conditions) > 1 else row.judge
 
 
 def independent(row: AtlasRow) -> str:
@@ -325,7 +340,7 @@ def independent(row: AtlasRow) -> str:
     return f"{min(row.effective_groups or row.groups, row.groups):,.0f}"
 
 
-def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> list[dict[str, str]]:
+def evidence(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> list[dict[str, str]]:
     """Return a line of text for each row, by column; the columns stand in the order in which pages show them."""
     gone = gone_judges(atlas, today)
     return [
@@ -333,7 +348,7 @@ def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> li
             "language": atlas.languages[row.language],
             "quality": metric_words(row.quality),
             "metric": metric_words(row.metric),
-            "judge": condition_words(row),
+            "judge": condition_words(row, rows),
             "verdict": (row.verdict if STYLES.get(row.verdict) else "unknown") + (" (bar)" if row.basis == "bar" else ""),
             "because": reason_words(row, lambda share: str(whole_points(share)))
             if row.verdict == AGAINST

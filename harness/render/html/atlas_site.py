@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,8 +18,9 @@ from harness.judge_atlas.atlas import Atlas, AtlasRow, answers_by_quality, neigh
 from harness.render.html.boards import VerdictCell
 from harness.render.html.marks import state_bar
 from harness.render.html.shell import SiteFrame, render, shell, site_frame
-from harness.reports.answer.parts import AGAINST, GONE, SIGNS, STYLES, UNKNOWN, USE, Card, deciding
+from harness.reports.answer.parts import AGAINST, GONE, STYLES, UNKNOWN, USE, Card, deciding
 from harness.reports.atlas_answer import (
+    ATLAS_SIGNS,
     AtlasAnswer,
     LanguageRow,
     atlas_matrix,
@@ -88,9 +89,14 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", other_pages: M
     for judge, slug in _slugs(atlas).items():
         rows = [row for row in atlas.all_rows if row.judge == judge]
         answer = judge_answer(atlas, judge, rows, today)
-        columns, grid = judge_grid(atlas, rows)
+        columns, grid = judge_grid(atlas, rows, today)
         body = render(
-            "atlas_judge.html", known=atlas.judge(judge), columns=columns, grid=grid, **_common(atlas, rows, answer, today, "../../")
+            "atlas_judge.html",
+            known=atlas.judge(judge),
+            gone=judge in gone_judges(atlas, today),
+            columns=columns,
+            grid=grid,
+            **_common(atlas, rows, answer, today, "../../"),
         )
         frame = site_frame("Atlas", INDEX, other_pages, "../../")
         pages[f"judges/{slug}/{INDEX}"] = _page(answer.answer.title, body, answer, _share(judge, answer.lead, ""), frame)
@@ -178,9 +184,10 @@ def _common(atlas: Atlas, rows: Sequence[AtlasRow], answer: AtlasAnswer, today: 
     left_out = {"annotators", "labels", "released", *(name for name, count in counted_rows.items() if count < 2)}
     left_out |= set() if any(row.probabilities for row in rows) else {"probabilities"}
     lines = [{name: text for name, text in line.items() if name not in left_out} for line in lines]
-    counts = Counter(style for quality in answers_by_quality(rows, gone_judges(atlas, today)) for style in map(style_of, quality.metrics))
+    gone = gone_judges(atlas, today)
+    counts = Counter(style for quality in answers_by_quality(rows, gone) for style in map(style_of, quality.metrics))
     if counted_rows["language"] > 1:  # the page of a judge: its verdicts
-        counts = Counter(verdict_style(row.verdict) for row in rows)
+        counts = Counter(_style_of_row(row, gone) for row in rows)
     states = {STATES[style]: counts[style] for style in STATES if counts[style]}
     return {
         "state_bar": state_bar(states) if states else None,
@@ -188,7 +195,7 @@ def _common(atlas: Atlas, rows: Sequence[AtlasRow], answer: AtlasAnswer, today: 
         "atlas_answer": answer,
         "groups": groups_of(answer.answer.cards),
         "index": f"{up}{INDEX}",
-        "lines": [(verdict_style(row.verdict), line) for row, line in zip(rows, lines, strict=True)],
+        "lines": [(_style_of_row(row, gone), line) for row, line in zip(rows, lines, strict=True)],
         "numbers": _NUMBERS,
         "judges": [(judge, f"{up}judges/{slugs[judge]}/{INDEX}") for judge in sorted({row.judge for row in rows})],
         "languages_named": [(atlas.languages[tag], f"{up}{tag}/{INDEX}") for tag in sorted({row.language for row in rows})],
@@ -199,26 +206,34 @@ def _common(atlas: Atlas, rows: Sequence[AtlasRow], answer: AtlasAnswer, today: 
     }
 
 
-def judge_grid(atlas: Atlas, rows: Sequence[AtlasRow]) -> tuple[list[str], list[tuple[str, str, list[VerdictCell | None]]]]:
+def judge_grid(
+    atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date
+) -> tuple[list[str], list[tuple[str, str, list[VerdictCell | None]]]]:
     """Return the metrics, and a row for each language with its tag, its name and a cell for each metric: what a judge may be used for."""
+    gone = gone_judges(atlas, today)
     cells: dict[tuple[str, str], list[AtlasRow]] = {}
     for row in rows:
         cells.setdefault((row.language, row.metric), []).append(row)
     metrics = sorted({row.metric for row in rows})
     tags = sorted({row.language for row in rows}, key=lambda tag: atlas.languages[tag])
     grid = [
-        (tag, atlas.languages[tag], [_grid_cell(cells[tag, metric]) if (tag, metric) in cells else None for metric in metrics])
+        (tag, atlas.languages[tag], [_grid_cell(cells[tag, metric], gone) if (tag, metric) in cells else None for metric in metrics])
         for tag in tags
     ]
     return [metric_words(metric) for metric in metrics], grid
 
 
-def _grid_cell(rows: Sequence[AtlasRow]) -> VerdictCell:
+def _style_of_row(row: AtlasRow, gone: Collection[str]) -> str:
+    style = verdict_style(row.verdict)
+    return "gone" if style == "good" and row.judge in gone else style
+
+
+def _grid_cell(rows: Sequence[AtlasRow], gone: Collection[str]) -> VerdictCell:
     """Return the sign of one verdict with its number and its reason or cause; of several sets or conditions, how many have each state."""
-    styles = [verdict_style(row.verdict) for row in rows]
+    styles = [_style_of_row(row, gone) for row in rows]
     title = "; ".join(f"{condition_words(row)}, {row.set}" for row in rows)
     if len(rows) > 1:
-        parts = tuple((style, f"{SIGNS[style]} {styles.count(style)}") for style in ("good", "bad", "open") if style in styles)
+        parts = tuple((style, f"{ATLAS_SIGNS[style]} {styles.count(style)}") for style in STATES if style in styles)
         return VerdictCell(styles[0] if len(set(styles)) == 1 else "split", parts, "", title)
     [row] = rows
     words, number = "use", row.gap
@@ -226,13 +241,20 @@ def _grid_cell(rows: Sequence[AtlasRow]) -> VerdictCell:
         words, number, _ = deciding({"obstacles": row.obstacles.split(), "gap": row.gap, "base_diff": row.over_constant})
     elif styles[0] == "open":
         words = cause_words(row)
-    text = SIGNS[styles[0]] + ("" if number is None else f" {difference(number)}")
+    text = ATLAS_SIGNS[styles[0]] + ("" if number is None else f" {difference(number)}")
     return VerdictCell(styles[0], ((styles[0], text),), words, title)
 
 
 def groups_of(cards: Sequence[Card]) -> list[tuple[str, str, list[Card]]]:
-    """Return `(style, title, cards)` of the three groups: use, do not use, unknown."""
-    return [(style, title, [card for card in cards if card.style in styles]) for style, title, styles in _GROUPS]
+    """Return `(style, title, cards)` of the three groups: use, do not use, unknown. The first one says if only judges that are no longer
+    served are in it.
+    """
+    groups = []
+    for style, title, styles in _GROUPS:
+        listed = [card for card in cards if card.style in styles]
+        only_gone = bool(listed) and all(card.style == "gone" for card in listed)
+        groups.append(("gone", "Use, no longer served", listed) if only_gone else (style, title, listed))
+    return groups
 
 
 def _slugs(atlas: Atlas) -> dict[str, str]:

@@ -61,6 +61,18 @@ def test_the_judge_with_most_metrics_is_named_whatever_the_texts() -> None:
     assert answers(quality) == {"insult": ("use", "wide"), "bias": ("use", "wide")} and quality.answer == "use" and quality.is_settled
 
 
+def test_the_judge_with_most_metrics_of_the_set_is_named_across_qualities_then_the_closest() -> None:
+    """Each aspect of a review is a quality of its own: the answer of the set names one judge for all that it may be used for."""
+    wide = [row(judge="wide", quality=name, metric=name, gap=-0.05) for name in ("food", "service")]
+    near = row(judge="near", quality="food", metric="food", gap=0.1)
+    assert [(answer.quality, answer.metrics[0].best.judge) for answer in answers_by_quality([near, *wide])] == [
+        ("food", "wide"),
+        ("service", "wide"),
+    ]
+    [quality] = answers_by_quality([row(judge="far", gap=-0.05, texts=9000), row(judge="near", gap=0.1)])
+    assert answers(quality) == {"insult": ("use", "near")}
+
+
 def test_a_judge_that_is_still_served_is_named_before_one_that_is_not() -> None:
     rows = [row(judge="old", metric=metric) for metric in ("insult", "bias")] + [row(judge="new")]
     [quality] = answers_by_quality(rows, gone={"old"})

@@ -151,14 +151,16 @@ def test_a_language_with_labels_only_says_whose_set_waits_for_a_judge() -> None:
 def test_of_a_judge_each_metric_has_its_languages() -> None:
     every = atlas(row(), row(language="pt-BR", verdict="do not use"), row(metric="bias", verdict="not shown"))
     shown = judge_answer(every, "gpt", every.rows, TODAY)
-    assert shown.lead == "gpt in 2 languages: 1 use, 1 do not use and 1 unknown, of 3 questions (a metric in a language)."
+    assert shown.answer.title == "gpt may be used for 1 of 3 questions, not for 1; 1 is unknown"
+    assert shown.lead == "A question is a metric in a language; it has verdicts in 2 languages."
     assert sentences(shown) == [
         ("good", "harm: use it for insult in Japanese."),
         ("bad", "harm: do not use it for insult in Portuguese (Brazil)."),
         ("open", "harm: unknown for bias in Japanese."),
     ]
     gone = judge_answer(atlas(*every.rows, judges=GONE), "gpt", every.rows, TODAY)
-    assert gone.lead.endswith("Its provider serves it no longer.") and [style for style, _ in sentences(gone)] == ["gone", "bad", "open"]
+    assert gone.answer.title == "gpt is no longer served; it may be used for 1 of 3 questions, not for 1; 1 is unknown"
+    assert [style for style, _ in sentences(gone)] == ["gone", "bad", "open"]
 
 
 def test_a_square_has_one_colour_only_if_all_metrics_agree() -> None:

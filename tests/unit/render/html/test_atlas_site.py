@@ -124,6 +124,32 @@ def test_a_language_without_a_verdict_has_no_empty_cards_and_a_judge_that_is_gon
     assert "<bdi>no longer served</bdi>" in pages["ja/index.html"] and "<bdi>no longer served</bdi>" not in pages["pt-BR/index.html"]
 
 
+def test_a_judge_that_is_gone_has_no_full_sign_on_any_page() -> None:
+    rows = [row(judge="old"), row(judge="old", language="pt-BR"), row(judge="old", metric="bias", verdict="do not use", gap=-0.3)]
+    gone = {"old": AtlasJudge(served_until=TODAY.replace(year=2025))}
+    pages = pages_of(atlas(*rows, judges=gone))
+    page = pages["judges/old/index.html"]
+    assert "old is no longer served; it may be used for 2 of 3 questions, not for 1" in page
+    assert page.count('<b class="gone">(✓)') == 2 and '<b class="good">' not in page and "use, no longer served" in page
+    for name in ("judges/old/index.html", "ja/index.html"):
+        assert not re.search(r"(?<!\()✓", str(pages[name]).partition("<main")[2].partition("</main>")[0]), name
+    assert '<h2 class="plain">Use, no longer served</h2>' in pages["ja/index.html"]
+
+
+def test_what_may_be_used_stands_first_in_the_row_of_a_language() -> None:
+    rows = [row(verdict="not shown"), row(quality="", metric="tone")]
+    page = pages_of(atlas(*rows))["index.html"]
+    assert re.findall(r'class="chip (\w+)"', page) == ["good", "open"]
+
+
+def test_how_a_judge_was_asked_stands_where_it_was_asked_in_several_ways() -> None:
+    one = row(condition="released")
+    page = pages_of(atlas(one, row(metric="bias", condition="released")))["ja/index.html"]
+    assert "released</bdi>" not in page and "<bdi>gpt</bdi>" in page
+    page = pages_of(atlas(one, row(condition="few-shot")))["ja/index.html"]
+    assert "<bdi>gpt, as released</bdi>" in page and "<bdi>gpt, few-shot</bdi>" in page
+
+
 def test_the_judge_stands_behind_the_metrics_that_it_may_be_used_for() -> None:
     page = pages_of(atlas(row(), row(metric="bias", verdict="do not use", gap=-0.3, obstacles="worse people")))["index.html"]
     [chip] = re.findall(r'<span class="chip split".*', page)
