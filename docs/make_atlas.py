@@ -37,7 +37,7 @@ def counts() -> str:
     atlas = read_atlas(ROOT / FILE)
     judges, sets = (len({getattr(row, name) for row in atlas.rows}) for name in ("judge", "set"))
     what = f"{len(atlas.rows)} verdicts on {judges} judges, from {sets} sets; {language_counts(atlas)}"
-    return f"{what}. Of nine languages, Chinese under three codes:\n"
+    return f"{what}. The table has nine of the languages; Chinese stands under three codes:\n"
 
 
 def wrong_use() -> str:
