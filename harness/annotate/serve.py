@@ -129,9 +129,14 @@ def application(folder: Path, pages: list[ServedPage], *, hosts: tuple[str, ...]
             return PlainTextResponse("the answers are too large", 413, headers=_HEADERS | {"Connection": "close"})
         return _keep(body, page, record, folder / RESULTS)
 
+    async def refuse(_: Request, error: Exception) -> Response:
+        """Return the refusal of a result. The host reads what is wrong; the browser keeps the answers and sends them again."""
+        print(terminal_safe(f"harness: {error}"), file=sys.stderr)
+        return PlainTextResponse("the server cannot do this now; please tell the person who asked you", 500, headers=_HEADERS)
+
     answers = "/{token}/answers"
     routes = [Route("/{token}/", show), Route(answers, earlier, methods=["GET"]), Route(answers, take, methods=["POST"])]
-    app = Starlette(routes=routes, middleware=[Middleware(_OnlyHosts, hosts=hosts)], exception_handlers={HarnessError: _failed})
+    app = Starlette(routes=routes, middleware=[Middleware(_OnlyHosts, hosts=hosts)], exception_handlers={HarnessError: refuse})
     app.router.redirect_slashes = False
     return app
 
@@ -159,12 +164,6 @@ def _of_same_site(headers: Headers) -> bool:
         return site in ("same-origin", "none")
     origin = headers.get("origin")
     return origin is None or urlsplit(origin).netloc == headers.get("host", "")
-
-
-async def _failed(_: Request, error: Exception) -> Response:
-    """Return the refusal of a result. The host reads what is wrong; the browser keeps the answers and sends them again."""
-    print(terminal_safe(f"harness: {error}"), file=sys.stderr)
-    return PlainTextResponse("the server cannot do this now; please tell the person who asked you", 500, headers=_HEADERS)
 
 
 async def _body(request: Request) -> bytes | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,7 +16,7 @@ from harness.cli.output import ended, print_refusals, refusals_of
 from harness.cli.streams import print_message
 from harness.content import Library
 from harness.errors import JUDGE, UsageError
-from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
+from harness.exchange.scores.score_import import import_scores
 from harness.measure.options import MeasureOptions
 from harness.offensive import refuse_in_repository
 from harness.reports.tables.numbers import counted
@@ -45,16 +44,16 @@ def import_(arguments: ImportScores) -> int:
         ending += f"; {imported.folder} holds them as failures, on which no verdict can rest"
     refused = f"; {refusals_of(imported, imported.judgments + imported.labels)}" if imported.refused else ""
     print_message(f"{summary}{ending}{refused}")
-    code = ended(imported, partial(_collect_facts, imported) if arguments.json else None)
+
+    def facts() -> dict[str, Any]:
+        return msgspec.structs.asdict(imported) | {
+            "folder": str(imported.folder),
+            "unreadable": [msgspec.structs.asdict(judge) for judge in imported.unreadable],
+            "refused": [msgspec.structs.asdict(refusal) for refusal in imported.refused],
+        }
+
+    code = ended(imported, facts if arguments.json else None)
     return JUDGE if imported.unreadable else code
-
-
-def _collect_facts(imported: ScoreImportSummary) -> dict[str, Any]:
-    return msgspec.structs.asdict(imported) | {
-        "folder": str(imported.folder),
-        "unreadable": [msgspec.structs.asdict(judge) for judge in imported.unreadable],
-        "refused": [msgspec.structs.asdict(refusal) for refusal in imported.refused],
-    }
 
 
 def promptfoo_judge(arguments: ExportPromptfooJudge) -> int:

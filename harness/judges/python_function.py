@@ -29,7 +29,11 @@ from harness.row_files import sha256_of
 
 _ARGUMENTS: dict[str, Callable[[Call], Any]] = {
     "messages": lambda call: [{"role": message.role, "content": message.content} for message in call.prompt.messages],
-    "item": lambda call: _make_item(call),
+    # its keys and its texts, without its labels
+    "item": lambda call: (
+        {name: value for name, value in msgspec.to_builtins(call.query.item).items() if name != "fields"}
+        | msgspec.to_builtins(call.query.item.fields)
+    ),
     "metric": lambda call: call.query.metrics[0],
     "metrics": lambda call: list(call.query.metrics),
     "schema": lambda call: call.prompt.schema,
@@ -187,13 +191,6 @@ def _read_probabilities(returned: Any, call: Call) -> dict[str, Any] | None:
         }
         for metric, answer in by_metric.items()
     }
-
-
-def _make_item(call: Call) -> dict[str, Any]:
-    """Return the item as one dict: its keys and its texts, without its labels."""
-    about: dict[str, Any] = msgspec.to_builtins(call.query.item)
-    fields: dict[str, Any] = about.pop("fields")
-    return about | fields
 
 
 def open_judge(name: str, options: JudgeOptions) -> PythonJudge:

@@ -41,15 +41,12 @@ def read_rate_limit_status(headers: Mapping[str, str]) -> RateLimitStatus | None
     >>> read_rate_limit_status({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m30s"}).requests_reset_in
     90.0
     """
-    requests, tokens = (_count(headers.get(f"x-ratelimit-remaining-{what}")) for what in ("requests", "tokens"))
+    texts = [headers.get(f"x-ratelimit-remaining-{what}", "") for what in ("requests", "tokens")]
+    requests, tokens = (int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None for text in texts)
     if requests is None and tokens is None:
         return None
     waits = [seconds_to_wait(headers.get(f"x-ratelimit-reset-{what}", "")) or 0.0 for what in ("requests", "tokens")]
     return RateLimitStatus(requests, tokens, *(min(reset, LONGEST_WAIT_SECONDS) for reset in waits))
-
-
-def _count(text: str | None) -> int | None:
-    return int(text) if text and len(text) <= _MOST_DIGITS and text.isascii() and text.isdigit() else None
 
 
 def read_span(text: str) -> float | None:

@@ -127,9 +127,14 @@ class _Release:
         for campaign in campaigns:
             in_order = sorted(self._campaigns[campaign].items(), key=lambda row: (row[0][0], SYSTEMS.index(row[0][1])))
             for output, rating in in_order:
-                text = self._texts[output[1]][output[0]]
-                score = rounded(_mqm(rating.marked) if campaign.metric == MQM else float(rating.score), DIGITS)
-                spans = [_span(span, text, campaign.metric) for span in rating.marked]
+                text, is_mqm = self._texts[output[1]][output[0]], campaign.metric == MQM
+                spans, penalty = [], 0.0
+                for span in rating.marked:
+                    kinds = span["error_type"] or ()
+                    typed = {"type": "/".join(kinds)} if is_mqm and kinds else {}
+                    spans.append({"severity": span["severity"], **typed, **place(span, text)})
+                    penalty += mqm_penalty(span["severity"], punctuation="Punctuation" in kinds) if is_mqm else 0.0
+                score = rounded(-penalty if is_mqm else float(rating.score), DIGITS)
                 yield label(_item_id(output), who(rating.login), campaign.metric, score, spans=spans, campaign=campaign.name)
 
     def _attention_checks(self, campaign: Campaign) -> Iterator[Row]:
@@ -198,12 +203,3 @@ class _Batches:
 
 def _item_id(output: Output) -> str:
     return f"de-{output[0]:03d}-{output[1]}"
-
-
-def _span(span: dict[str, Any], text: str, metric: str) -> Row:
-    kind = {"type": "/".join(span["error_type"])} if metric == MQM and span["error_type"] else {}
-    return {"severity": span["severity"], **kind, **place(span, text)}
-
-
-def _mqm(spans: list[dict[str, Any]]) -> float:
-    return -sum(mqm_penalty(span["severity"], punctuation="Punctuation" in (span["error_type"] or ())) for span in spans)

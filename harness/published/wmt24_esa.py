@@ -123,16 +123,17 @@ class _Annotated:
 
     def spans(self, annotations: Iterable[dict[str, Any]]) -> Iterator[tuple[str, list[Row], int]]:
         """Item, spans and penalty of the rows whose translation is an item, by the item's id."""
-        marked = [(output, row) for row in annotations if (output := self._output(row)) is not None]
+        marked = []
+        for row in annotations:
+            segment = self._segments.get((row["dataset"], row["split"], row["orig_example_idx"]))
+            if segment is None:
+                continue
+            rated = self._outputs.get((row["split"].removeprefix("en-"), segment, _plain(row["setup_id"])))
+            if rated is not None:
+                marked.append((rated, row))
         for output, row in sorted(marked, key=lambda pair: pair[0].item_id):
             spans = [_span(span, self._texts[output.tag].text(output)) for span in row["annotations"]]
             yield output.item_id, spans, sum(PENALTIES[span["severity"]] for span in spans)
-
-    def _output(self, row: dict[str, Any]) -> RatedTranslation | None:
-        segment = self._segments.get((row["dataset"], row["split"], row["orig_example_idx"]))
-        if segment is None:
-            return None
-        return self._outputs.get((row["split"].removeprefix("en-"), segment, _plain(row["setup_id"])))
 
 
 def _plain(system: str) -> str:

@@ -48,8 +48,9 @@ def draw_own_preference(section: Section, signature: str, options: FigureOptions
         return style.finish_with_legend(figure, grid[0], title, _CAPTION, signature, options, Legend(columns=2))
 
 
-def _has_points(section: Section) -> bool:
-    return bool(section["points"]) or any(row["points"] for row in section["control_lines"])
-
-
-FIGURE = SectionFigure("self_preference", "own_preference", draw_own_preference, _has_points)
+FIGURE = SectionFigure(
+    "self_preference",
+    "own_preference",
+    draw_own_preference,
+    lambda section: bool(section["points"]) or any(row["points"] for row in section["control_lines"]),
+)
