@@ -36,6 +36,13 @@ def test_the_first_line_is_the_sentence(cli: Cli, folder: Path) -> None:
         assert heading in done.out
 
 
+def test_one_cut_that_does_the_same_everywhere_is_said_once(cli: Cli, tmp_path: Path) -> None:
+    folder = probability_folder(tmp_path / "ratings", {"cs": lambda sure: 1.0, "ja": lambda sure: 1.0}, texts=200, annotators=7)
+    first = " ".join(cli("probabilities", folder).out.split())
+    assert "With one cut at 90 % for all languages, accepted answers are wrong in 0 % in each of 2 languages." in first
+    assert "0 % (" not in first
+
+
 def test_programs_get_all_numbers(cli: Cli, folder: Path) -> None:
     found = json.loads(cli("probabilities", folder, "--json", "--langs", "ja", "--margin", "0.02").out)
     [cell] = found["cells"]

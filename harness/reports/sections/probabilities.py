@@ -175,10 +175,17 @@ def _finding(numbers: SectionNumbers) -> str:
     accepted = [row for row in numbers["cuts"] if row["cut"] == cut and row["origin"] == "usual" and row["n"] >= _LEAST_ACCEPTED]
     if len({row["language"] for row in accepted}) > 1:
         best, worst = min(accepted, key=lambda row: row["wrong"]), max(accepted, key=lambda row: row["wrong"])
-        sentences.append(
-            f"With one cut at {percent(cut)} for all languages, accepted answers are wrong in {percent(best['wrong'])} "
-            f"({english_name(best['language'])}) to {percent(worst['wrong'])} ({english_name(worst['language'])})."
-        )
+        shares = f"{percent(best['wrong'])} in each of {counted(len({row['language'] for row in accepted}), 'language')}"
+        if percent(best["wrong"]) != percent(worst["wrong"]):
+            metrics = {row["metric"] for row in accepted}
+            cells = [
+                f"{english_name(row['language'])}, {one_line(metric_words(str(row['metric'])))}"
+                if len(metrics) > 1
+                else english_name(row["language"])
+                for row in (best, worst)
+            ]
+            shares = f"{percent(best['wrong'])} ({cells[0]}) to {percent(worst['wrong'])} ({cells[1]})"
+        sentences.append(f"With one cut at {percent(cut)} for all languages, accepted answers are wrong in {shares}.")
     for row in numbers["languages"] if len(numbers["languages"]) == 1 else ():
         spread = ""
         if ends := row["spread_ci"]:
