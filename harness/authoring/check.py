@@ -367,19 +367,16 @@ def listing_problems(path: Path, board: Board, content: ParsedContent) -> Iterat
             times_listed[item_id] += 1
             if item_id not in by_id and tag in unread:
                 continue  # it may be in the unreadable file
-            for message in _listing_complaints(by_id.get(item_id), item_id, tag, board, times_listed[item_id]):
-                yield Problem(path, line_of(path, rf"[\"']{re.escape(item_id)}[\"']", times_listed[item_id]), message)
-
-
-def _listing_complaints(item: Item | None, item_id: str, tag: str, board: Board, times: int) -> Iterator[str]:
-    if times > 1:
-        yield f"item '{item_id}' is listed twice; list it once"
-    if item is None:
-        yield f"no item '{item_id}' in any pack"
-        return
-    if item.language != tag:
-        yield f"item '{item_id}' is of language '{item.language}', but is listed under '{tag}'"
-    if item.split != "test":
-        yield f"item '{item_id}' is a {item.split} item; boards judge test items only"
-    if item.task not in board.tasks:
-        yield f"item '{item_id}' is of task '{item.task}', which is not on this board"
+            item, complaints = by_id.get(item_id), list[str]()
+            if times_listed[item_id] > 1:
+                complaints.append("is listed twice; list it once")
+            if item is not None and item.language != tag:
+                complaints.append(f"is of language '{item.language}', but is listed under '{tag}'")
+            if item is not None and item.split != "test":
+                complaints.append(f"is a {item.split} item; boards judge test items only")
+            if item is not None and item.task not in board.tasks:
+                complaints.append(f"is of task '{item.task}', which is not on this board")
+            messages = [f"item '{item_id}' {complaint}" for complaint in complaints]
+            messages += [f"no item '{item_id}' in any pack"] if item is None else []
+            line = line_of(path, rf"[\"']{re.escape(item_id)}[\"']", times_listed[item_id]) if messages else None
+            yield from (Problem(path, line, message) for message in messages)

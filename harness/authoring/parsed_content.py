@@ -109,7 +109,18 @@ def read_content(library: Library) -> tuple[ParsedContent, list[Problem]]:
     packs = [*library.pack_files.items(), *((name.partition("/")[0], path) for name, path in library.further_pack_files.items())]
     for tag, pack in packs:
         for task, path in item_files(pack).items():
-            content.tables.append(_table(content, tag, task, path, pack, problems))
+            table = PackTable(tag, task, path, items=None, labels=None, pack=pack)
+            content.tables.append(table)
+            try:
+                tasks = {name: spec for name, spec in content.tasks.items() if name == task}
+                table.items = read_items(path, tasks, language=tag, task=task)
+                if len(content.rubrics) < len(library.rubric_files):
+                    continue  # labels cannot be checked while a rubric, and so a scale, is missing
+                scales = {name: rubric.scale for name, rubric in content.rubrics.items()}
+                by_id = {item.item_id: item for item in table.items}
+                table.labels = read_labels(table.label_path, scales, by_id) if table.label_path.is_file() else Labels.from_rows(())
+            except ContentError as err:
+                problems.append(problem_from_error(err))
     return content, problems
 
 
@@ -137,20 +148,6 @@ def _specs(files: Mapping[str, Path], kind: type[S], problems: list[Problem]) ->
         except ContentError as err:
             problems.append(problem_from_error(err))
     return specs
-
-
-def _table(content: ParsedContent, tag: str, task: str, path: Path, pack: Path, problems: list[Problem]) -> PackTable:
-    table = PackTable(tag, task, path, items=None, labels=None, pack=pack)
-    try:
-        table.items = read_items(path, {name: spec for name, spec in content.tasks.items() if name == task}, language=tag, task=task)
-        if len(content.rubrics) < len(content.library.rubric_files):
-            return table  # labels cannot be checked while a rubric, and so a scale, is missing
-        scales = {name: rubric.scale for name, rubric in content.rubrics.items()}
-        by_id = {item.item_id: item for item in table.items}
-        table.labels = read_labels(table.label_path, scales, by_id) if table.label_path.is_file() else Labels.from_rows(())
-    except ContentError as err:
-        problems.append(problem_from_error(err))
-    return table
 
 
 _IN_BRACES = re.compile(r"\{[^{}\n]*\}")

@@ -140,6 +140,13 @@ def checked(source: GatedSource, policy: Policy, baseline: GatedSource | None = 
         if check.outcome == "pass" and draft.why_open:
             check = msgspec.structs.replace(check, outcome="inconclusive", reason=draft.why_open, obstacles=(draft.obstacle,))
         checks.append(check)
+    # What the verdicts rest on where one person labelled each text.
+    on_bar = dict.fromkeys(check.cell for check in checks if check.basis == "bar" and check.limit == "verdict")
+    bars = words_of_bar([share for key in on_bar for share in numbers.verdicts[key].shares])
+    bar_note = (
+        f"Verdicts rest on a bar where one person labelled each text: the judge has to find {bars} ([decision] bar in the policy sets "
+        "another one). How often two people agree is not known."
+    )
     return GateResult(
         source=source.recording.name,
         baseline=baseline.recording.name if baseline else None,
@@ -147,7 +154,7 @@ def checked(source: GatedSource, policy: Policy, baseline: GatedSource | None = 
         checks=tuple(checks),
         signatures=dict(source.signatures),
         notes=tuple(note for note in numbers.notes if note not in numbers.warnings),
-        warnings=(*numbers.warnings, *_bar_notes(checks, numbers), *_warnings(checks, numbers)),
+        warnings=(*numbers.warnings, *([bar_note] if bars else []), *_warnings(checks, numbers)),
     )
 
 
@@ -272,16 +279,6 @@ def _tested(fields: Mapping[str, Any], p: tuple[float, float], mean: Any, what: 
         few = f"{what} are too few: {mean.n} in {mean.groups} groups; a test needs {least.items} in {least.groups}"
         return _Draft(msgspec.structs.replace(check, reason=few, obstacles=(LABELS,)))
     return _Draft(check, p, why_open)
-
-
-def _bar_notes(checks: Sequence[Check], numbers: GatedNumbers) -> Iterator[str]:
-    """Yield what the verdicts rest on where one person labelled each text."""
-    cells = dict.fromkeys(check.cell for check in checks if check.basis == "bar" and check.limit == "verdict")
-    if bars := words_of_bar([share for key in cells for share in numbers.verdicts[key].shares]):
-        yield (
-            f"Verdicts rest on a bar where one person labelled each text: the judge has to find {bars} ([decision] bar in the policy sets "
-            "another one). How often two people agree is not known."
-        )
 
 
 def _warnings(checks: Sequence[Check], numbers: GatedNumbers) -> Iterator[str]:

@@ -93,7 +93,14 @@ class PythonJudge:
     async def answer(self, call: Call) -> Reply:
         arguments = {name: _ARGUMENTS[name](call) for name in self._wanted}
         try:
-            returned, raised = await self._outcome(arguments)
+            if inspect.iscoroutinefunction(self._function):
+                async with asyncio.timeout(self._timeout):
+                    returned, raised = await _awaited(self._function(**arguments))
+            else:
+                async with self._free_threads, asyncio.timeout(self._timeout):
+                    returned, raised = await _in_thread(self._function, arguments)
+                    if inspect.isawaitable(returned):
+                        returned, raised = await _awaited(returned)
         except TimeoutError:
             raise NoReply(f"{self._name} did not return within {self._timeout:g} s", down=True) from None
         if isinstance(raised, (ConnectionError, TimeoutError)):
@@ -107,15 +114,6 @@ class PythonJudge:
 
     async def stop(self) -> None:
         """Nothing to stop."""
-
-    async def _outcome(self, arguments: dict[str, Any]) -> _Outcome:
-        """Return the result and the error of the function. Raises TimeoutError if it does not end in time."""
-        if inspect.iscoroutinefunction(self._function):
-            async with asyncio.timeout(self._timeout):
-                return await _awaited(self._function(**arguments))
-        async with self._free_threads, asyncio.timeout(self._timeout):
-            returned, raised = await _in_thread(self._function, arguments)
-            return await _awaited(returned) if inspect.isawaitable(returned) else (returned, raised)
 
     def _write_reply(self, returned: Any, call: Call) -> str:
         """Return the reply's text. Raises FatalReply for what is no answer, or cannot be written down."""

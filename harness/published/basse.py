@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from itertools import product
 from typing import Any, NamedTuple
 
 from harness.published.raw import RawFiles, Row, Tables, judgment, label, whole
@@ -68,21 +68,17 @@ def convert(raw: RawFiles) -> Tables:
         for tag in LANGUAGES
         for document in main[tag]
     ]
-    return {"items": items, "labels": labels, "judgments": _judgments(raw, main), "documents": documents}
+    judgments: list[Row] = []
+    for tag, judge, metric in product(LANGUAGES, JUDGES, CRITERIA):
+        path = f"pred/judges/{tag}/{judge}/{metric}.csv"
+        seen: Counter[str] = Counter()
+        for row in raw.table(path) if raw.has(path) else []:
+            item_id = main[tag][seen[row["model"]]].item_id(row["model"])
+            seen[row["model"]] += 1
+            judged_score = whole(float(row["score"])) if row["score"] else None
+            judgments.append(judgment(item_id, judge, "rubric-1-5", metric, judged_score, justification=row["feedback"]))
+    return {"items": items, "labels": labels, "judgments": judgments, "documents": documents}
 
 
 def _read(raw: RawFiles, tag: str, path: str) -> list[Document]:
     return [Document(tag, number, content) for number, content in enumerate(raw.json_lines(path))] if raw.has(path) else []
-
-
-def _judgments(raw: RawFiles, main: dict[str, list[Document]]) -> Iterator[Row]:
-    for tag in LANGUAGES:
-        for judge in JUDGES:
-            for metric in CRITERIA:
-                path = f"pred/judges/{tag}/{judge}/{metric}.csv"
-                seen: Counter[str] = Counter()
-                for row in raw.table(path) if raw.has(path) else []:
-                    item = main[tag][seen[row["model"]]].item_id(row["model"])
-                    seen[row["model"]] += 1
-                    score = whole(float(row["score"])) if row["score"] else None
-                    yield judgment(item, judge, "rubric-1-5", metric, score, justification=row["feedback"])

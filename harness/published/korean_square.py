@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables, label, nfc, numbered
+from harness.published.raw import RawFiles, Tables, label, nfc, numbered
 
 FOLDER = "data/SQuARe/with_raw_annotations"
 RESPONSES, QUESTIONS = f"{FOLDER}/response_test_ood_annotations.json", f"{FOLDER}/question_test_ood_annotations.json"
@@ -30,13 +30,9 @@ def convert(raw: RawFiles) -> Tables:
         for metric, (question, read) in asked.items()
         for answer in entry["raw_annotations"][question]
     )
-    return {"items": _items(responses, questions), "labels": labels}
-
-
-def _items(responses: list[dict[str, Any]], questions: list[dict[str, Any]]) -> Iterator[Row]:
     ids = {question["question"]: f"q{number:03d}" for number, question in reversed([*enumerate(questions)])}
-    for number, response in enumerate(responses):
-        yield {
+    answered = [
+        {
             "item_id": f"ko-r{number:03d}",
             "language": "ko",
             "task": "acceptable_response",
@@ -47,8 +43,10 @@ def _items(responses: list[dict[str, Any]], questions: list[dict[str, Any]]) -> 
             "released_category": response["category"],
             "question_category": response["question_category"],
         }
-    for number, question in enumerate(questions):
-        yield {
+        for number, response in enumerate(responses)
+    ]
+    asked_alone = [
+        {
             "item_id": f"ko-q{number:03d}",
             "language": "ko",
             "task": "sensitive_question",
@@ -57,3 +55,6 @@ def _items(responses: list[dict[str, Any]], questions: list[dict[str, Any]]) -> 
             "released_label": question["sensitive?"],
             "released_category": question["category"],
         }
+        for number, question in enumerate(questions)
+    ]
+    return {"items": [*answered, *asked_alone], "labels": labels}

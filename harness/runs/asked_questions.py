@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 from harness.content import Board, Library, Task
-from harness.content.specs import Rubric
 from harness.content.tags import choose_from
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
@@ -99,8 +98,18 @@ def asked_questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board:
     variants = _variants(spec, board, own_prompts, rubrics_read, [data.scales[metric] for metric in metrics])
     if unknown := sorted({variant.prompt for variant in variants if variant.prompt} - own_prompts.keys()):
         raise UsageError(f"the prompt '{unknown[0]}' is not here; --prompt FILE asks with a prompt of your own")
+    # With own rubrics alone, only their metrics are asked about. Raises UsageError for a rubric that does not fit the data.
+    for name, rubric in own_rubrics.items():
+        if rubric.id not in metrics:
+            raise UsageError(f"the rubric '{name}' is about the metric '{rubric.id}', which is not asked.{choose_from(metrics, rubric.id)}")
+        if rubric.scale != (scale := data.scales[rubric.id]):
+            raise UsageError(f"the rubric '{name}' has the scale {rubric.scale.describe()}, but '{rubric.id}' has {scale.describe()}")
+    rubric_names = [variant.rubric for variant in variants]
+    if unknown := sorted({name for name in rubric_names if name} - own_rubrics.keys()):
+        raise UsageError(f"the rubric '{unknown[0]}' is not here; --rubric FILE asks with a rubric of your own")
+    of_rubrics = {own_rubrics[name].id for name in rubric_names if name}
     return AskedQuestions(
-        metrics=_metrics_of_rubrics(metrics, variants, own_rubrics, data),
+        metrics=tuple(metric for metric in metrics if metric in of_rubrics or not all(rubric_names)),
         conditions=_conditions(spec, variants, board),
         repeats=spec.repeats or (board.repeats if board else 1),
         seed=spec.seed,
@@ -152,22 +161,6 @@ def _variant(text: str) -> Variant:
         return parse_variant(text)
     except ValueError as err:
         raise UsageError(str(err)) from None
-
-
-def _metrics_of_rubrics(
-    metrics: Sequence[str], variants: Sequence[Variant], rubrics: Mapping[str, Rubric], data: Dataset
-) -> tuple[str, ...]:
-    """The metrics that are asked about: with own rubrics alone, only theirs. Raises UsageError for a rubric that does not fit the data."""
-    for name, rubric in rubrics.items():
-        if rubric.id not in metrics:
-            raise UsageError(f"the rubric '{name}' is about the metric '{rubric.id}', which is not asked.{choose_from(metrics, rubric.id)}")
-        if rubric.scale != (scale := data.scales[rubric.id]):
-            raise UsageError(f"the rubric '{name}' has the scale {rubric.scale.describe()}, but '{rubric.id}' has {scale.describe()}")
-    rubric_names = [variant.rubric for variant in variants]
-    if unknown := sorted({name for name in rubric_names if name} - rubrics.keys()):
-        raise UsageError(f"the rubric '{unknown[0]}' is not here; --rubric FILE asks with a rubric of your own")
-    metric_ids = {rubrics[name].id for name in rubric_names if name}
-    return tuple(metric for metric in metrics if metric in metric_ids or not all(rubric_names))
 
 
 def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], board: Board | None) -> tuple[Condition, ...]:

@@ -378,31 +378,28 @@ def make_plan(
             labelled = data.asked_metrics.get(item.item_id, frozenset())
             of_item = tuple(metric for metric in questions.metrics if metric in labelled)
             for condition in questions.conditions:
+                variant = condition.variant
                 chosen = of_item if is_asked is None else tuple(metric for metric in of_item if is_asked(item, metric, condition))
-                yield from _item_queries(item, chosen, condition, questions.repeats, about)
+                if not chosen or not variant.asks_about(item.language):
+                    continue
+                if variant.metric_order == "reversed":
+                    chosen = chosen[::-1]
+                if only_metric := about.get(variant.prompt or variant.rubric):  # of a prompt or rubric of the user's own
+                    chosen = tuple(metric for metric in chosen if metric == only_metric)
+                for position, metric in enumerate(chosen):
+                    for repeat in range(questions.repeats):
+                        if variant.call == "conversation":
+                            yield Query(item, (metric,), condition, repeat, earlier=chosen[:position])
+                        elif variant.call == "single":
+                            yield Query(item, (metric,), condition, repeat)
+                        elif position == 0:
+                            yield Query(item, chosen, condition, repeat)
 
     learnt = sources.training or data
     shown_items = ShownItems(library, learnt.items if sources.pool is None else sources.pool, questions.seed)
     shots = FewShotExamples(sources.examples or learnt, questions.seed)
     renderer = _Renderer(library, templates, data.scales, shown_items, shots, questions)
     return Plan(questions.seed, queries, questions.repeats, renderer, decides=decides, answers_of=answers_of)
-
-
-def _item_queries(item: Item, metrics: tuple[str, ...], condition: Condition, repeats: int, about: Mapping[str, str]) -> Iterator[Query]:
-    """`about` has the metric of each prompt and rubric of the user's own."""
-    if not metrics or not condition.variant.asks_about(item.language):
-        return
-    ordered = metrics[::-1] if condition.variant.metric_order == "reversed" else metrics
-    if only_metric := about.get(condition.variant.prompt or condition.variant.rubric):
-        ordered = tuple(metric for metric in ordered if metric == only_metric)
-    for position, metric in enumerate(ordered):
-        for repeat in range(repeats):
-            if condition.variant.call == "conversation":
-                yield Query(item, (metric,), condition, repeat, earlier=ordered[:position])
-            elif condition.variant.call == "single":
-                yield Query(item, (metric,), condition, repeat)
-            elif position == 0:
-                yield Query(item, ordered, condition, repeat)
 
 
 class _Renderer:

@@ -162,7 +162,17 @@ def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tupl
                 days=evidence.days,
             )
         identity = {name: getattr(cell, name) for name in ("language", "metric", "watched_class", "references")}
-        cells.append(CellState(answer=_answer_of_cell(**states, guard=plan.options.guard), **identity, **states))
+        # Days are counted by those on which the judge was asked about anchors.
+        anchors, production = states["anchors"], states["production"]
+        asked_days = [day.date for day in anchors.days]
+        answer: WatchAnswer = "not yet known"
+        if anchors.days or production.days:
+            new, again = (
+                None if stream_state.alarm is None else sum(day <= stream_state.alarm for day in asked_days)
+                for stream_state in (production, anchors)
+            )
+            answer = who_changed(new, again, len(asked_days), plan.options.guard)
+        cells.append(CellState(answer=answer, **identity, **states))
     check = WatchCheck(
         judge=plan.judge.name,
         data=plan.data,
@@ -262,15 +272,6 @@ def _wealth_factors(values: Floats, counts: Floats, reference: Reference, sign: 
     null = max(0.0, (reference.lower if sign > 0 else 1 - reference.upper) - tolerance)
     towards_change = values if sign > 0 else 1 - values
     return np.asarray(counts @ log_factors(towards_change[:, None], null))
-
-
-def _answer_of_cell(anchors: StreamState, production: StreamState, guard: int) -> WatchAnswer:
-    """The answer of one cell. Days are counted by those on which the judge was asked about anchors."""
-    if not anchors.days and not production.days:
-        return "not yet known"
-    asked_days = [day.date for day in anchors.days]
-    new, again = (None if stream.alarm is None else sum(day <= stream.alarm for day in asked_days) for stream in (production, anchors))
-    return who_changed(new, again, len(asked_days), guard)
 
 
 def who_changed(production: int | None, anchors: int | None, last_day: int, guard: int) -> WatchAnswer:
