@@ -130,7 +130,7 @@ class _Release:
                 text, is_mqm = self._texts[output[1]][output[0]], campaign.metric == MQM
                 spans, penalty = [], 0.0
                 for span in rating.marked:
-                    kinds = span["error_type"] or ()
+                    kinds = (span["error_type"] or ()) if is_mqm else ()  # spans of the other campaigns have no type
                     typed = {"type": "/".join(kinds)} if is_mqm and kinds else {}
                     spans.append({"severity": span["severity"], **typed, **place(span, text)})
                     penalty += mqm_penalty(span["severity"], punctuation="Punctuation" in kinds) if is_mqm else 0.0

@@ -76,6 +76,13 @@ def test_the_last_rating_counts_and_tutorials_and_duplicates_are_left_out(releas
     assert (second["annotator_id"], second["campaign"]) == ("login-a05", "ESA-IAA")
 
 
+def test_spans_of_campaigns_without_error_types_need_none(release: Release) -> None:
+    marked = [{"start_i": 0, "end_i": 0, "severity": "minor"}]
+    tables = written(release, {FIRST[0]: [row("a05", 1, "d#AIRC", 5, spans=marked)]}).convert("wmt23_esa_de")
+    [labelled] = tables["labels"]
+    assert (labelled["score"], [sorted(span) for span in labelled["spans"]]) == (5, [["end", "severity", "start"]])
+
+
 def test_an_mqm_score_is_counted_from_the_spans(release: Release) -> None:
     spans = [span("minor", "Fluency", "Punctuation"), span("major", "Accuracy"), span("undecided"), span("minor", start="missing")]
     tables = written(release, {FIRST[4]: [row("a05", 1, "d#AIRC", 0, spans=spans)], FIRST[0]: [row("a05", 1, "d#AIRC", 1)]}).convert(
