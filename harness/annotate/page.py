@@ -382,7 +382,7 @@ def _readings(
         checks = damaged[number - 1 :: len(ordered)]
         chance = random.Random(f"{options.seed} {annotator} {number}")
         for index, item in enumerate(checks):
-            first, last = (len(share) * place_of_check // len(checks) for place_of_check in (index, index + 1))
+            first, last = (len(share) * edge // len(checks) for edge in (index, index + 1))
             mixed.insert(index + chance.randint(max(1, first), max(1, last)), (item, "check"))
         for item, role, expected in (*entries, *((item, role, {}) for item, role in mixed)):
             key = hashlib.sha256(f"{options.seed}\0{annotator}\0{role}\0{item.item_id}".encode()).hexdigest()[:12]

@@ -36,7 +36,7 @@ def convert(raw: RawFiles) -> Tables:
 
     stories = {int(story["story_id"]): story for file in STORIES if raw.has(*file) for story in raw.json(*file)}
     people = {(metric, k): column(f"Human {k} {short}") for short, metric in METRICS.items() for k in LISTS_OF_PEOPLE}
-    asked = product(JUDGES.items(), VARIANTS.items(), METRICS.items())
+    questions = product(JUDGES.items(), VARIANTS.items(), METRICS.items())
     return {
         "items": (
             {
@@ -57,7 +57,7 @@ def convert(raw: RawFiles) -> Tables:
         ),
         "judgments": (
             judgment(_item_id(number), judge, variant, metric, rounded(score, 6))
-            for (name, judge), (prompt, variant), (short, metric) in asked
+            for (name, judge), (prompt, variant), (short, metric) in questions
             for number, score in enumerate(column(f"{name} {short} {prompt}"))
         ),
     }

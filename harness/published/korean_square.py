@@ -25,13 +25,13 @@ def convert(raw: RawFiles) -> Tables:
     people = numbered(sorted(answer["workerID"] for answer in answers), "w", digits=3)
     labels = (
         label(f"ko-{kind}{number:03d}", people[answer["workerID"]], metric, read(answer))
-        for kind, entries, asked in (("r", responses, OF_RESPONSES), ("q", questions, OF_QUESTIONS))
+        for kind, entries, questions_by_metric in (("r", responses, OF_RESPONSES), ("q", questions, OF_QUESTIONS))
         for number, entry in enumerate(entries)
-        for metric, (question, read) in asked.items()
+        for metric, (question, read) in questions_by_metric.items()
         for answer in entry["raw_annotations"][question]
     )
     ids = {question["question"]: f"q{number:03d}" for number, question in reversed([*enumerate(questions)])}
-    answered = [
+    response_items = [
         {
             "item_id": f"ko-r{number:03d}",
             "language": "ko",
@@ -45,7 +45,7 @@ def convert(raw: RawFiles) -> Tables:
         }
         for number, response in enumerate(responses)
     ]
-    asked_alone = [
+    question_items = [
         {
             "item_id": f"ko-q{number:03d}",
             "language": "ko",
@@ -57,4 +57,4 @@ def convert(raw: RawFiles) -> Tables:
         }
         for number, question in enumerate(questions)
     ]
-    return {"items": [*answered, *asked_alone], "labels": labels}
+    return {"items": [*response_items, *question_items], "labels": labels}

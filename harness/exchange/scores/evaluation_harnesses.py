@@ -78,8 +78,8 @@ def read_samples(rows: Rows, options: ReadOptions) -> ExternalScores:
     why = "each repeats the same replies"
     chosen = choose_one("--filter", options.filter, (str(row.get("filter")) for _, _, row in rows if "filter" in row), "filter", why)
     # The judge is the model of the results file beside the samples. Nothing else of that file is read: it describes a machine.
-    beside = (load_json(results) for results in sorted(rows[0][0].parent.glob("results_*.json")) if results.is_file())
-    models = (content.get("model_name") for content in beside if isinstance(content, dict))
+    results_files = (load_json(results) for results in sorted(rows[0][0].parent.glob("results_*.json")) if results.is_file())
+    models = (content.get("model_name") for content in results_files if isinstance(content, dict))
     judge = next((name for name in models if isinstance(name, str) and name), None)
     scores: list[ExternalScore] = []
     for path, number, row in rows:
