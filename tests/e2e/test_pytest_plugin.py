@@ -23,7 +23,7 @@ def test_a_table_is_held_to_a_bar_in_a_test(pytester: pytest.Pytester, bar: obje
     done = pytester.runpytest_subprocess("-p", "harness.pytest_plugin")
     done.assert_outcomes(passed=passed, failed=1 - passed)
     if not passed:
-        done.stdout.fnmatch_lines(["assert_judge_usable: 0 of 1 verdicts are 'use'*", "*It is unknown whether judge may be used*"])
+        done.stdout.fnmatch_lines(["assert_judge_usable: 0 of 1 verdicts are 'use'*", "*English: it is unknown whether judge may be used*"])
         assert "--all" not in done.stdout.str()
 
 

@@ -76,7 +76,7 @@ def test_no_use_rests_on_a_copy(copied: Callable[..., Path], cli: Callable[..., 
     }
     assert all("it may be a copy" in verdict.words.sentence and not verdict.words.not_for for verdict in told.verdicts)
     shown = cli("compare", folder).out
-    assert shown.startswith("It is unknown whether model/copy may be used: its scores may be copies of the labels")
+    assert shown.startswith("Japanese: it is unknown whether model/copy may be used: its scores may be copies of the labels")
     assert "copy may be used for" not in shown and "Use it" not in shown and "○ unknown  scores may be copies of the labels" in shown
     assert "model/copy may be used for" not in cli("compare", folder, "--md").out
     assert COPIES.reason in cli("labels", "needed", folder).out
