@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.stats.estimation.misclassification import MIN_LABELS
-from tests.unit.stats import test_languages as rates
+from tests.unit.stats import test_language_differences as rates
 from tests.unit.stats.estimation import test_misclassification as shares
 from tests.unit.stats.intervals import test_judge_tests as one_class
 from tests.unit.stats.intervals import test_panel as panel
