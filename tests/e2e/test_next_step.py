@@ -50,7 +50,7 @@ def test_the_command_of_the_next_step_leads_to_the_answer(cli: Any, browser: Any
     table = write("answers.csv", half_labelled(170, 30))
     first = cli("compare", table)
     shown = " ".join(first.out.split())
-    assert first.code == 0 and "It is unknown" in first.out
+    assert first.code == 0 and "English: it is unknown" in first.out
     assert re.search(r"label about \d+ more texts for rating in English \(until about \d+ more are 'pass'\)", shown)
     made = cli(*step_of(first.out))
     assert made.code == 0, made.err
