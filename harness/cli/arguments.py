@@ -11,7 +11,7 @@ from harness import sources
 from harness.cli.command import value_of
 from harness.cli.streams import print_message
 from harness.errors import UsageError
-from harness.text import terminal_safe
+from harness.text import quoted, terminal_safe
 
 if TYPE_CHECKING:
     from harness.correction.certify import JudgedRun
@@ -62,16 +62,20 @@ def table_of_sources(
 ) -> tuple[OpenedTable | None, Selection]:
     """Return the table that the sources are, or the two that an id joins, and the options without the judges that name its columns.
 
-    How it was read goes to stderr, and its data folder to `to`. Without a table: None, and the options as they are.
+    How it was read goes to stderr, and its data folder to `to`. Without a table: None, and the options as they are; then `to` raises
+    UsageError, as nothing would be kept.
     """
     from harness.sources import with_table
 
     opened, options = with_table(sources, options, table, ask_role if sys.stdin.isatty() else None)
-    if opened is not None:
-        show_table(opened.table)
+    if opened is None:
         if to is not None:
-            opened.table.data.save(to)
-            print_message(f"kept as the data folder {to}")
+            raise UsageError(f"--to {to} keeps a table as a data folder, and {quoted(sources)} is no table; leave --to out")
+        return None, options
+    show_table(opened.table)
+    if to is not None:
+        opened.table.data.save(to)
+        print_message(f"kept as the data folder {to}")
     return opened, options
 
 

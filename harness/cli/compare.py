@@ -77,12 +77,13 @@ def compare(arguments: Compare) -> int:
         from harness.render.comparison import render_comparison, show
         from harness.render.terminal import closing_line, signature_line
 
-        rows_and_notes = {"all_rows": arguments.all, "notes": arguments.notes}
         closing = closing_line(
             [comparison.signature], left_out=comparison.left_out, notes=len(comparison.notes) - len(comparison.warnings), more=_MORE
         )
         show(
-            lambda width: render_comparison(comparison, statistics, arguments.distributions, width=width, **rows_and_notes),
+            lambda width: render_comparison(
+                comparison, statistics, arguments.distributions, all_rows=arguments.all, notes=arguments.notes, width=width
+            ),
             signature_line(comparison.signature) if arguments.notes else closing,
         )
     return exit_code_of(comparison.verdicts)

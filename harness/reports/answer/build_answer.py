@@ -33,7 +33,7 @@ from harness.reports.tables.numbers import counted, percent
 
 ONLY_BASELINES = "Only baselines were asked; an answer needs a judge"
 _MAY = {"use": "may be used", "use corrected": "may be used with corrected means only", "passes the controls": "passes the controls"}
-_OPENINGS = ("Do not use ", "It is unknown ", "No judge ", "One of ")  # of titles that do not begin with the name of a judge
+_OPENINGS = ("Do not use ", "It is unknown ", "No judge ", "One of ", "Use no judge ")  # of titles that begin with no judge's name
 _MOST_STEPS = 3
 _MOST_NAMES = 2  # of judges that a title names
 _HOWEVER = ", however it is asked"
@@ -151,7 +151,8 @@ def _describe_questions(questions: Sequence[Sequence[Verdict]], judges_with: Cal
     if not against:
         return f"It is unknown whether a judge {verb}"
     open_count = total - against
-    return f"No judge {verb} for {against} of {total} questions; {open_count} {'is' if open_count == 1 else 'are'} unknown"
+    none = "No judge passes the controls" if questions[0][0].controls else "Use no judge"
+    return f"{none} for {against} of {total} questions; {open_count} {'is' if open_count == 1 else 'are'} unknown"
 
 
 def _question_words(count: int, total: int) -> str:

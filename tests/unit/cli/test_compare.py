@@ -51,6 +51,12 @@ def test_json_has_every_cell_unrounded(cli: Cli, folder: Path) -> None:
     assert [(cell["judge"], cell["pa"], cell["n_ref"]) for cell in found["cells"]] == [("flat", 1 / 3, 12), ("good", 1.0, 12)]
 
 
+@pytest.mark.parametrize("command", ["compare", "probabilities"])
+def test_what_is_no_table_is_not_kept_as_a_folder(cli: Cli, folder: Path, command: str) -> None:
+    result = cli(command, folder, "--to", folder / "copy")
+    assert result.code == 2 and "is no table; leave --to out" in result.err and not (folder / "copy").exists()
+
+
 def test_a_screen_of_verdicts_computes_no_cell(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each other form of the output has the numbers of all cells."""
 

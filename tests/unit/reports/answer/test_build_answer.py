@@ -63,7 +63,7 @@ def test_the_title_of_several_judges_is_the_answer(make_verdict: MakeVerdict) ->
     style = [make_verdict(judge=name, metric="style") for name in ("good", "bad")]
     tone = [make_verdict(judge="bad", metric="tone"), make_verdict(judge="good", metric="tone", **UNCLEAR)]
     assert build_answer([[*bad, style[1]], [*open_, make_verdict(judge="open", metric="style")]]).title == (
-        "Czech: no judge may be used for 1 of 2 questions; 1 is unknown"
+        "Czech: use no judge for 1 of 2 questions; 1 is unknown"
     )
     several = build_answer([[*use, style[0], tone[1]], [*bad, style[1], tone[0]]])
     assert several.title == "Czech: good may be used for 1 of 3 questions, no judge for 1; 1 is unknown"
