@@ -18,7 +18,7 @@ from harness.content.canary import HOW_TO_MARK
 from harness.content.problems import Problem, key_pattern, line_of
 from harness.content.tags import suggest
 from harness.errors import MissingData, UsageError
-from harness.measure.cells import NAMES as STATISTICS
+from harness.measure.cells import statistic_names
 from harness.measure.item_table import AnswerCounts
 from harness.runs import Prepared
 
@@ -86,8 +86,9 @@ def check_boards(
         folder = folders[name]
         for field, names_of_statistics in {"statistics": board.statistics, "rank_by": (board.rank_by,)}.items():
             for statistic in names_of_statistics:
-                if statistic not in STATISTICS:
-                    message = f"no statistic '{quote(statistic)}'.{suggest(statistic, STATISTICS)} Choose from: {', '.join(STATISTICS)}"
+                names = statistic_names()
+                if statistic not in names:
+                    message = f"no statistic '{quote(statistic)}'.{suggest(statistic, names)} Choose from: {', '.join(names)}"
                     file = library.board_files[name]
                     result.problems.append(Problem(file, line_of(file, key_pattern(field)), message))
         if (kind := kind_of(folder / SUBMISSIONS)) not in ("", FOLDER):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -48,8 +48,6 @@ HYPOTHESIS = (
     "the baseline gives one class to each language, task and metric; two-sided. q: Benjamini-Yekutieli over all cells of this grid"
 )
 HUMAN_F1 = "human_weighted_f1"
-NAMES = (*(statistic.name for statistic in cell_statistics(2, "interval")), HUMAN_F1, *SCORE_NAMES)
-"""The statistics of a cell. Each has a value, or a reason why it is undefined."""
 NO_REFERENCE = "no reference"
 _OVERALL = "pa_failed_wrong"
 _CORRELATIONS = ("kendall_tau", "spearman", "pearson")
@@ -62,6 +60,12 @@ _NOTHING = {
 }
 
 NO_INTERVAL = "no interval is computed"
+
+
+@cache
+def statistic_names() -> tuple[str, ...]:
+    """Return the names of a cell's statistics. Each has a value, or a reason why it is undefined."""
+    return (*(statistic.name for statistic in cell_statistics(2, "interval")), HUMAN_F1, *SCORE_NAMES)
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -235,7 +239,7 @@ class _CellTable:
         replaced = {*mine, *(f"{name}_ci" for name in mine)}
         undefined = {name: text for name, text in cell.undefined.items() if name not in replaced} | why
         if self.classes.continuous:
-            undefined |= {name: NOT_CLASSES for name in (*NAMES, *_NOTHING) if name not in scored.values and name != "coverage"}
+            undefined |= {name: NOT_CLASSES for name in (*statistic_names(), *_NOTHING) if name not in scored.values and name != "coverage"}
         return msgspec.structs.replace(
             cell,
             values=cell.values | {name: number(estimate.value) for name, estimate in mine.items()},
@@ -310,7 +314,7 @@ class _CellTable:
                     groups=overall.groups,
                     design_effect=None if classes.continuous else overall.design_effect,
                     few_rare_cases=bool(classes.kind != "interval" and rare[c] < RARE),
-                    values={name: number(values[name].value[c]) if name in shown_names else None for name in NAMES}
+                    values={name: number(values[name].value[c]) if name in shown_names else None for name in statistic_names()}
                     | {HUMAN_F1: number(pairs[c].value)},
                     intervals={f: bounds(per[c]) for f, per in cell_intervals.items() if f in shown_names} | {HUMAN_F1: None},
                     vs_baseline=versus[c],

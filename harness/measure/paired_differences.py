@@ -13,7 +13,7 @@ from harness.content.tags import suggest
 from harness.data.columns import CodedColumn, combination_ids, last_matching_rows, rows_by_number
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.measure.cells import NAMES, NO_REFERENCE, Cell, as_difference, bounds, number
+from harness.measure.cells import NO_REFERENCE, Cell, as_difference, bounds, number, statistic_names
 from harness.measure.judged_table import JudgedTable, as_text, item_key
 from harness.measure.label_counts import LabelCounts, numbers
 from harness.measure.options import MeasureOptions
@@ -187,9 +187,9 @@ def _system_cell(key: dict[str, Any], data: Dataset, units: JudgedTable, labels:
     system, group = (column.take(units.item) for column in (item_key(data, "system"), data.clusters))
     has_system = system.codes >= 0
     with_reference = len(np.unique(system.codes[has_system & ~np.isnan(human)]))
-    undefined = dict.fromkeys((*NAMES, "vs_baseline", *_DISTRIBUTIONS), NOT_HERE)
+    undefined = dict.fromkeys((*statistic_names(), "vs_baseline", *_DISTRIBUTIONS), NOT_HERE)
     undefined |= {} if with_reference else {"coverage": NO_REFERENCE}
-    estimates: dict[str, float | None] = dict.fromkeys(NAMES)
+    estimates: dict[str, float | None] = dict.fromkeys(statistic_names())
     pairs: dict[str, tuple[float, float] | None] = {}
     means: list[dict[str, Any]] = []
     n = groups = 0

@@ -94,7 +94,7 @@ def _statistics(comparison: Comparison, distributions: bool) -> Iterator[Rendera
 def _verdicts(comparison: DecidedComparison, width: int, all_rows: bool) -> Iterator[RenderableType]:
     """Yield what each judge may be used for."""
     yield from render_verdicts(comparison.verdicts, width, all_rows=all_rows)
-    if comparison.alternative_annotators and all_rows:
+    if all_rows and comparison.alternative_annotators:
         from harness.render.decisions import annotator_pooling_table
 
         table = annotator_pooling_table(comparison.alternative_annotators)

@@ -41,7 +41,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
     """
 
     verdicts: tuple[Verdict, ...] = ()
-    alternative_annotators: tuple[dict[str, Any], ...] = ()
+    alternative_annotators: Sequence[dict[str, Any]] = ()
     languages: Sequence[LanguageComparison] = ()
     acceptance: tuple[AcceptedFrom, ...] | None = None
     pairs: tuple[Mapping[str, Any], ...] = ()
@@ -60,6 +60,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
             fields.pop(name)
             if part is not None:
                 fields[name] = [row.flat() for row in part]
+        fields["alternative_annotators"] = [*self.alternative_annotators]
         for name in ("alternative_annotators", "pairs", "sections"):
             if not fields[name]:
                 fields.pop(name)
@@ -84,12 +85,13 @@ def compare(
         sections: whether to add the choices between two texts and the sections.
     """
     aligned = align(sources, options)
+    cards = [judged.data.about for judged in aligned.tables]
     compared = compare_tables(aligned, options)
     tests = tests_of_tables(aligned, decision) if options.level == "item" else ()
     signed = decision.with_bar() if any(cell.basis == "bar" for cell in tests) else decision
     signature = msgspec.structs.replace(
         ComparisonSignature.parse(compared.signature),
-        decide=signed.signed(judged.data.about for judged in aligned.tables) if tests else "",
+        decide=signed.signed(cards) if tests else "",
     )
     fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__} | {"signature": str(signature)}
     of_full: dict[str, Any] = {}
@@ -103,7 +105,7 @@ def compare(
     return DecidedComparison(
         **fields,
         verdicts=verdicts_of_tests(tests, decision),
-        alternative_annotators=pooled_annotator_tests(tests, decision, [judged.data.about for judged in aligned.tables]),
+        alternative_annotators=LazySequence(partial(pooled_annotator_tests, tests, decision, cards)),
         languages=LazySequence(partial(language_comparisons, aligned, tests, options, decision, full=full)) if tests else (),
         pages=label_pages(sources[0].name, sources[0].data),
         **of_full,

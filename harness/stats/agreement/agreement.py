@@ -23,6 +23,7 @@ from harness.stats.core.arrays import (
     Kind,
     ShapeError,
     Weights,
+    as_codes,
     as_labels,
     as_values,
     same_shape,
@@ -39,7 +40,7 @@ from harness.stats.core.rows import (
     split_pairs,
     square,
 )
-from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, estimate_judge, estimate_pair, mean_of, of_labels, ratio
+from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, estimate_judge, mean_of, of_labels, ratio
 
 NO_PAIR = "no item with two annotators"
 NO_JUDGED_PAIR = "no item with two annotators and a readable score"
@@ -321,7 +322,12 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike, k: int, weights: Weights = "identity
     >>> cohen_kappa([0, 0], [0, 0], k=2)
     Estimate(value=nan, n=2, reason='constant raters')
     """
-    return estimate_pair(cohen(weights, values), a, b, k)
+    first, second = as_codes(a, k, "a"), as_codes(b, k, "b")
+    same_shape(a=first, b=second)
+    both = (first >= 0) & (second >= 0)
+    n, table = int(both.sum()), np.bincount(first[both] * k + second[both], minlength=k * k)
+    value = float(cohen_value(weights, values)(np.r_[n, table].astype(np.float64)))
+    return Estimate(value, n, None if not math.isnan(value) else "constant raters" if n else "no overlap")
 
 
 def fleiss_kappa(labels: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None) -> Estimate:

@@ -106,9 +106,9 @@ def cell_statistics(
     >>> [s.name for s in cell_statistics(2, "nominal")][:4]
     ['human_all_agree', 'human_fleiss', 'human_alpha_nominal', 'human_ac1']
     """
-    estimate_judge = judge_statistics(k, kind, values, rule=rule, direction=direction, judge=judge)
-    names = {s.name for s in estimate_judge}
-    return (*(s for s in human_statistics(k, kind, values) if s.name not in names), *estimate_judge)
+    with_judge = judge_statistics(k, kind, values, rule=rule, direction=direction, judge=judge)
+    names = {s.name for s in with_judge}
+    return (*(s for s in human_statistics(k, kind, values) if s.name not in names), *with_judge)
 
 
 def judge_statistics(

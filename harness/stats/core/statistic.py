@@ -122,11 +122,6 @@ def estimate_judge(statistic: Statistic, judge: ArrayLike, labels: ArrayLike, k:
     return estimate([statistic], rows)[statistic.name][0]
 
 
-def estimate_pair(statistic: Statistic, a: ArrayLike, b: ArrayLike, k: int) -> Estimate:
-    """One statistic of two single raters: a as the reference, b as the judge."""
-    return estimate_judge(statistic, b, np.asarray(a)[..., None], k)
-
-
 def item_credits(statistic: Statistic, counts: ArrayLike, judge: ArrayLike) -> Floats:
     """The credit of every item: the mean of the credits, over the items that have one, is the statistic.
 

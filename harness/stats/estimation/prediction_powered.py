@@ -515,11 +515,11 @@ def summarise_labelled(
     relative, scores = w * len(y), np.stack([y, f], axis=1)
     u, v = _group_influence(y, w, index), _group_influence(f, w, index)
     raised = leverage(np.bincount(index, relative)) if len(u) > 1 else np.full(1, math.nan)
-    of_label, estimate_judge, of_both = (float((remaining * other) @ raised) for remaining, other in ((u, u), (v, v), (u, v)))
+    of_labels, of_judge, of_both = (float((remaining * other) @ raised) for remaining, other in ((u, u), (v, v), (u, v)))
     sizes, times = np.unique(np.bincount(index, relative), return_counts=True)
     between, within = ((float(part[0, 0]), float(part[0, 1]), float(part[1, 1])) for part in sums_of_squares(scores, index, relative))
     spread = LabelledSpread(tuple(sizes.tolist()), tuple(times.tolist()), between, within)
-    return LabelledSummary(len(y), len(u), float(w @ y), float(w @ f), of_label, estimate_judge, of_both, spread)
+    return LabelledSummary(len(y), len(u), float(w @ y), float(w @ f), of_labels, of_judge, of_both, spread)
 
 
 def correct_with_summary(

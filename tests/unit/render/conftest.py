@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.decide.verdicts import Verdict
-from harness.measure.cells import NAMES, Cell
+from harness.measure.cells import Cell, statistic_names
 from harness.measure.compare import Comparison
 from harness.measure.summaries import LanguageSummary
 from harness.reports.run_report import Report
@@ -70,11 +70,11 @@ def make_cell() -> Callable[..., Cell]:
 
     def make(*, undefined: bool = False, **other: Any) -> Cell:
         fields = CELL | (NOTHING if undefined else {})
-        values: dict[str, Any] = dict.fromkeys(NAMES) | ({"pa_failed_wrong": 0.0} if undefined else VALUES)
-        intervals: dict[str, Any] = dict.fromkeys(NAMES) | ({} if undefined else INTERVALS)
+        values: dict[str, Any] = dict.fromkeys(statistic_names()) | ({"pa_failed_wrong": 0.0} if undefined else VALUES)
+        intervals: dict[str, Any] = dict.fromkeys(statistic_names()) | ({} if undefined else INTERVALS)
         fields |= {"key": KEY | {name: other.pop(name) for name in [*KEY] if name in other}}
-        values |= {name: other.pop(name) for name in NAMES if name in other}
-        intervals |= {name: other.pop(f"{name}_ci") for name in NAMES if f"{name}_ci" in other}
+        values |= {name: other.pop(name) for name in statistic_names() if name in other}
+        intervals |= {name: other.pop(f"{name}_ci") for name in statistic_names() if f"{name}_ci" in other}
         return Cell(**(fields | other), values=values, intervals=intervals)
 
     return make
