@@ -43,8 +43,9 @@ class CodedColumn:
     __slots__ = ("codes", "values")
 
     def __init__(self, values: tuple[Any, ...], codes: Codes) -> None:
-        self.values = values
-        self.codes = codes if _is_constant(codes) else codes.astype(np.min_scalar_type(-max(len(values), 1)), copy=False)
+        self.values, self.codes = values, codes
+        if not self._constant:
+            self.codes = codes.astype(np.min_scalar_type(-max(len(values), 1)), copy=False)
 
     @classmethod
     def from_values(cls, rows: Iterable[Any]) -> Self:
@@ -136,11 +137,7 @@ class CodedColumn:
     @property
     def _constant(self) -> bool:
         """Return True if the column is stored as one code for all of its rows."""
-        return _is_constant(self.codes)
-
-
-def _is_constant(codes: Codes) -> bool:
-    return len(codes) > 0 and codes.strides == (0,)
+        return len(self.codes) > 0 and self.codes.strides == (0,)
 
 
 def _broadcast(code: int, rows: int) -> Codes:
@@ -162,19 +159,16 @@ class ColumnBuilder:
         self._parts.append(np.full(rows, self._codes[value], np.int32))
 
     def finish(self) -> tuple[tuple[Any, ...], Codes]:
-        return self._codes.numbered(), np.concatenate(self._parts) if self._parts else np.empty(0, np.int32)
+        values = tuple(value for value in self._codes if value is not None)
+        return values, np.concatenate(self._parts) if self._parts else np.empty(0, np.int32)
 
 
 class _Numbering(dict[Any, int]):
-    """The code of each value, given out at first use; of None, that of no value."""
+    """The code of each value, given out at first use, in the order of the codes; of None, that of no value."""
 
     def __missing__(self, value: Any) -> int:
         code = self[_unsigned(value)] = NO_VALUE if value is None else len(self) - (None in self)
         return code
-
-    def numbered(self) -> tuple[Any, ...]:
-        """Return the values in the order of their codes."""
-        return tuple(value for value in self if value is not None)
 
 
 def _unsigned(value: Any) -> Any:

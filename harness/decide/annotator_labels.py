@@ -112,8 +112,15 @@ class AnnotatorLabels:
 
 
 def _aggregates(item: Ints, label: Floats, items: int) -> Iterator[tuple[Literal["commonest", "median", "mean"], Floats]]:
-    """Yield what becomes of the labels of each item, (items,); NaN where there is nothing."""
-    yield "commonest", _commonest_labels(item, label, items)
+    """Yield what becomes of the labels of each item, (items,); NaN where there is nothing, and no commonest where several are."""
+    commonest = np.full(items, math.nan)
+    pairs, counts = np.unique(np.stack([item.astype(np.float64), label]), axis=1, return_counts=True)
+    order = np.lexsort((counts, pairs[0]))  # the commonest label of an item is its last
+    pair_item, pair_label, counts = pairs[0, order].astype(np.int64), pairs[1, order], counts[order]
+    last = np.flatnonzero(np.append(np.diff(pair_item), 1))
+    tied = (last > 0) & (pair_item[last - 1] == pair_item[last]) & (counts[last - 1] == counts[last])
+    commonest[pair_item[last]] = np.where(tied, math.nan, pair_label[last])
+    yield "commonest", commonest
     order = np.lexsort((label, item))
     count = np.bincount(item, minlength=items)
     start, has_labels = np.cumsum(count) - count, count > 0
@@ -126,18 +133,6 @@ def _spread(values: Floats, rows: NDArray[np.bool_]) -> Floats:
     spread = np.full(len(rows), math.nan)
     spread[rows] = values
     return spread
-
-
-def _commonest_labels(item: Ints, label: Floats, items: int) -> Floats:
-    """Return the label that most annotators of each item gave, (items,); NaN where several did, and where there is none."""
-    commonest = np.full(items, math.nan)
-    pairs, counts = np.unique(np.stack([item.astype(np.float64), label]), axis=1, return_counts=True)
-    order = np.lexsort((counts, pairs[0]))  # the commonest label of an item is its last
-    item, label, counts = pairs[0, order].astype(np.int64), pairs[1, order], counts[order]
-    last = np.flatnonzero(np.append(np.diff(item), 1))
-    tied = (last > 0) & (item[last - 1] == item[last]) & (counts[last - 1] == counts[last])
-    commonest[item[last]] = np.where(tied, math.nan, label[last])
-    return commonest
 
 
 class AnnotatorSample(NamedTuple):
@@ -218,6 +213,8 @@ def annotator_tests(
 ) -> list[dict[str, Any] | None]:
     """Return `annotator_test` of many cells: the same numbers."""
     tested = [sample for sample in samples if sample is not None]
+    if not tested:
+        return [None] * len(samples)
     cells = [LabelledByAnnotators(cell.table.codes, cell.judge, guarded_groups=cell.groups, scoring=cell.scoring) for cell in tested]
     tests = iter(alternative_annotator_tests(cells, AnnotatorRule(epsilon, failures_lose)))
     return [None if sample is None else _test_to_row(sample, next(tests), epsilon) for sample in samples]

@@ -247,26 +247,23 @@ def copied_cells(aligned: JudgedTables) -> Iterator[tuple[Mapping[str, Any], Cop
 
 def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> tuple[Verdict, ...]:
     """Return the verdicts of cells whose tests are made, sorted by language and metric."""
-    families: dict[tuple[Any, ...], list[CellTests]] = {}
+    sides: dict[tuple[Any, ...], list[CellTests]] = {}  # the cells of each judge under one condition
     for cell in tests:
-        families.setdefault(() if options.family == "all" else tuple(cell.key.get(name) for name in SIDE), []).append(cell)
-    # The judges with their conditions of whose answers more than half cannot be read, over all cells.
-    counts: dict[tuple[Any, ...], list[int]] = {}
-    for tested in tests:
-        answers, failed = counts.setdefault(_side_of_cell(tested), [0, 0])
-        counts[_side_of_cell(tested)] = [answers + tested.coverage.all.asked, failed + sum(tested.coverage.all.unread.values())]
-    unread = {side for side, (answers, failed) in counts.items() if 2 * failed > answers}
-    decided = [cell for family in families.values() for cell in _decide_family(family, unread, options)]
-    lacking = [number for number, cell in enumerate(decided) if cell.lacks_labels]
+        sides.setdefault(tuple(cell.key.get(name) for name in SIDE), []).append(cell)
+    unread = set()  # the ids of the cells of judges of whose answers more than half cannot be read, over all their cells
+    for cells_of_side in sides.values():
+        answers = [cell.coverage.all for cell in cells_of_side]
+        if 2 * sum(sum(counts.unread.values()) for counts in answers) > sum(counts.asked for counts in answers):
+            unread |= {id(cell) for cell in cells_of_side}
+    families = [list(tests)] if options.family == "all" else list(sides.values())
+    decided = [cell for family in families for cell in _decide_family(family, unread, options)]
+    few = ("too few labels", "use corrected")
+    lacking = [number for number, cell in enumerate(decided) if cell.decision == NOBODY or cell.decision.verdict in few]
     cells = [(decided[number].tests, decided[number].next_level) for number in lacking]
     planned = on_all_cores(partial(labels_needed, options=options), cells)
     needed = dict(zip(lacking, planned, strict=True))
     results = [_build_verdict(cell, needed.get(number), options) for number, cell in enumerate(decided)]
     return tuple(sorted(results, key=lambda verdict: sort_key(verdict.key)))  # languages first, as the key has them
-
-
-def _side_of_cell(cell: CellTests) -> tuple[Any, ...]:
-    return tuple(cell.key.get(name) for name in SIDE)
 
 
 class _Decided(msgspec.Struct, frozen=True):
@@ -279,12 +276,8 @@ class _Decided(msgspec.Struct, frozen=True):
     tested: DecisionInputs
     decision: Decision
 
-    @property
-    def lacks_labels(self) -> bool:
-        return self.decision == NOBODY or self.decision.verdict in ("too few labels", "use corrected")
 
-
-def _decide_family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]], options: DecisionOptions) -> Iterator[_Decided]:
+def _decide_family(tests: Sequence[CellTests], unread: Container[int], options: DecisionOptions) -> Iterator[_Decided]:
     assessed = np.array([cell.basis == "bar" or has_enough(cell.texts, options) or cell.texts.labels not in BY_PEOPLE for cell in tests])
     use, level = _correct_over_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
@@ -312,7 +305,7 @@ def _decide_family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]
             gain=cell.gain,
             interval=cell.texts.interval,
             aggregate=cell.aggregate,
-            unread=_side_of_cell(cell) in unread or cell.coverage.all.mostly_unread,
+            unread=id(cell) in unread or cell.coverage.all.mostly_unread,
             copied=cell.copied is not None and not cell.copied.nearly and options.equal_scores == "copies",
             basis=cell.basis,
             below_bar=cell.below_bar,

@@ -176,7 +176,7 @@ def align(sources: Sequence[Recording], options: MeasureOptions) -> JudgedTables
     by = ("source", *options.by) if len(sources) > 1 else options.by
     if "temperature" in by:
         by = (*by, *(name for name in SAMPLING[1:] if any(part.judgments.columns[name].values for part in parts)))
-    judged = tuple(_table_of_parts(same, options) for same in _group_by_data(parts))
+    judged = tuple(_tables_of_parts(parts, options))
     notes = dict.fromkeys(note for part in parts for note in part.recording.notes)
     selected = tuple(msgspec.structs.replace(part.recording, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
     # The signature: everything that can change a number of a comparison.
@@ -212,7 +212,7 @@ def align(sources: Sequence[Recording], options: MeasureOptions) -> JudgedTables
 
 def judged_tables(sources: Sequence[Recording], options: MeasureOptions) -> tuple[JudgedTable, ...]:
     """Return the judgments of each source beside its labels, without the signature, whose hashes read every row. Raises as `compare`."""
-    return tuple(_table_of_parts(same, options) for same in _group_by_data(_restrict_sources(sources, options)))
+    return tuple(_tables_of_parts(_restrict_sources(sources, options), options))
 
 
 def table_of_all(source: Recording, options: MeasureOptions) -> JudgedTable:
@@ -307,30 +307,25 @@ def _restrict_sources(sources: Sequence[Recording], options: MeasureOptions) -> 
     return parts
 
 
-def _group_by_data(parts: Sequence[_Part]) -> list[list[_Part]]:
-    """Group the parts by their items and labels, so that judgments of the same data can be paired."""
+def _tables_of_parts(parts: Sequence[_Part], options: MeasureOptions) -> Iterator[JudgedTable]:
+    """Yield a table of the parts with the same items and labels, so that judgments of the same data can be paired."""
     by_data: dict[str, list[_Part]] = {}
     for part in parts:
         by_data.setdefault(part.data.sha256 if len(parts) > 1 else "", []).append(part)
-    return list(by_data.values())
-
-
-def _table_of_parts(parts: Sequence[_Part], options: MeasureOptions) -> JudgedTable:
-    """Return parts on the same data as one."""
-    first = parts[0]
-    data, judgments = first.data, Judgments.concatenate([part.judgments for part in parts])
-    continuous = frozenset[str]().union(*(continuous_metrics(part.recording.data, part.recording.judgments.clean) for part in parts))
-    counted = count_labels(data, judgments, first.needed, options.majority, options.standardise, continuous)
-    refuse_median_of_names(counted, options)
-    tables = []
-    for part in parts:
-        table = JudgedTable.align(data, part.judgments, counted, part.name, options)
-        tables.append(with_missing(table, part.recording.asked, part.recording.judgments.clean))
-    design, why = design_of(data, counted) if options.level == "item" else (None, ())
-    # What the majority baseline has learnt for all of the parts; None if one of them has no baseline.
-    learnt = [part.recording.baseline for part in parts]
-    shared_baseline = None if None in learnt else {pair: score for guesses in learnt for pair, score in (guesses or {}).items()}
-    return replace(JudgedTable.concatenate(tables), learnt=shared_baseline, design=design, design_notes=why)
+    for same in by_data.values():
+        data, judgments = same[0].data, Judgments.concatenate([part.judgments for part in same])
+        continuous = frozenset[str]().union(*(continuous_metrics(part.recording.data, part.recording.judgments.clean) for part in same))
+        counted = count_labels(data, judgments, same[0].needed, options.majority, options.standardise, continuous)
+        refuse_median_of_names(counted, options)
+        tables = []
+        for part in same:
+            table = JudgedTable.align(data, part.judgments, counted, part.name, options)
+            tables.append(with_missing(table, part.recording.asked, part.recording.judgments.clean))
+        design, why = design_of(data, counted) if options.level == "item" else (None, ())
+        # What the majority baseline has learnt for all of the parts; None if one of them has no baseline.
+        learnt = [part.recording.baseline for part in same]
+        shared_baseline = None if None in learnt else {pair: score for guesses in learnt for pair, score in (guesses or {}).items()}
+        yield replace(JudgedTable.concatenate(tables), learnt=shared_baseline, design=design, design_notes=why)
 
 
 def _notes_of_table(

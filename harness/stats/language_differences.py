@@ -461,17 +461,13 @@ class _Alike:
     def summary(self, fitted: _Fitted, null: float) -> OrdinalFit:
         n, loglik, terms = self.weight.sum(), fitted.maximum.derivatives.loglik, fitted.rows.terms
         nagelkerke = (1 - math.exp(2 * (null - loglik) / n)) / (1 - math.exp(2 * null / n))
-        errors = np.sqrt(np.maximum(np.diag(self._covariance(fitted)), 0.0))[:terms]
+        covariance = bread = fitted.maximum.covariance  # of independent items
+        if self.groups is not None:  # the sandwich by groups with the correction for few groups of statsmodels
+            groups, squares = self._by_groups(fitted.maximum.derivatives.scores)
+            correction = groups / (groups - 1) * (n - 1) / (n - len(bread)) if groups > 1 and n > len(bread) else math.nan
+            covariance = np.asarray(correction * bread @ squares @ bread)
+        errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))[:terms]
         return OrdinalFit(loglik, fitted.maximum.parameters[:terms], errors, nagelkerke)
-
-    def _covariance(self, fitted: _Fitted) -> Floats:
-        """Return the covariance of independent items, or the sandwich by groups with the correction for few groups of statsmodels."""
-        bread, n = fitted.maximum.covariance, self.weight.sum()
-        if self.groups is None:
-            return bread
-        groups, squares = self._by_groups(fitted.maximum.derivatives.scores)
-        correction = groups / (groups - 1) * (n - 1) / (n - len(bread)) if groups > 1 and n > len(bread) else math.nan
-        return np.asarray(correction * bread @ squares @ bread)
 
     def _by_groups(self, scores: Floats, leverage: ArrayLike = 0.0) -> tuple[int, Floats]:
         """The number of groups, and the sum of squares of their scores, each divided by 1 - leverage, (groups,)."""

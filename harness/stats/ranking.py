@@ -124,7 +124,11 @@ def rank_judges(
         reason, without = TOO_FEW if texts else "no units", (no_interval(texts),) * judges
         gains, p = () if baseline is None else without, np.full((judges, judges), math.nan)
         return Ranks(value, without, gains, rank, none, none, ("",) * judges, p, (), texts, reason)
-    drawn = _resampled(sums, size, seed, resamples)
+    # Mean credits (resamples, judges), all judges in the same resamples of the groups.
+    columns = np.concatenate([sums, size[None]]).T
+    cell = CellSums(columns, np.ones(texts), True, columns, size)
+    totals = np.concatenate([weights @ columns for weights in Draws(seed, resamples).weights_for(cell)])
+    drawn = totals[:, :-1] / totals[:, -1:]
     p = _pairwise_p(matrix, sums, size, bounds)
     alpha = 1 - level
     lo, hi = none.copy(), none.copy()
@@ -132,9 +136,11 @@ def rank_judges(
         differ = _against_all(j, p[j], drawn) <= alpha
         lo[j] = 1 + (differ & (value > value[j])).sum()
         hi[j] = judges - (differ & (value < value[j])).sum()
-    corrected = _over_all_pairs(p)
+    corrected, upper = np.ones_like(p), np.triu_indices(judges, 1)  # Holm's correction over the pairs
+    corrected[upper] = holm(p[upper])
+    corrected = np.minimum(corrected, corrected.T)
     order = np.argsort(-value, kind="stable")
-    runs = _runs(corrected[np.ix_(order, order)] <= alpha)
+    runs = tuple(_runs(corrected[np.ix_(order, order)] <= alpha))
     letters = np.empty(judges, object)
     for rank_number, j in enumerate(order.tolist(), start=1):
         letters[j] = "".join(_letter(number) for number, (first, last) in enumerate(runs) if first <= rank_number <= last)
@@ -166,14 +172,6 @@ def _by_group(matrix: Floats, groups: ArrayLike) -> tuple[Floats, Floats]:
     return sums, size
 
 
-def _resampled(sums: Floats, size: Floats, seed: int, resamples: int) -> Floats:
-    """Mean credits (resamples, judges), all judges in the same resamples of the groups."""
-    columns = np.concatenate([sums, size[None]]).T
-    cell = CellSums(columns, np.ones(len(size)), True, columns, size)
-    totals = np.concatenate([weights @ columns for weights in Draws(seed, resamples).weights_for(cell)])
-    return np.asarray(totals[:, :-1] / totals[:, -1:])
-
-
 def _pairwise_p(matrix: Floats, sums: Floats, size: Floats, bounds: tuple[float, float] | None) -> Floats:
     """Two-sided p (J, J) of every paired difference, as `paired_difference` gives it."""
     once, p = np.ones(len(size)), np.ones((len(sums), len(sums)))
@@ -203,28 +201,15 @@ def _against_all(j: int, p: Floats, drawn: Floats) -> Floats:
     return corrected
 
 
-def _over_all_pairs(p: Floats) -> Floats:
-    """Holm's correction over the pairs; the p of a judge and itself is 1."""
-    upper = np.triu_indices(len(p), 1)
-    corrected = np.ones_like(p)
-    corrected[upper] = holm(p[upper])
-    p_values: Floats = np.minimum(corrected, corrected.T)
-    return p_values
-
-
-def _runs(differ: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
-    """The longest runs, (first, last) from 1, of judges of which no two differ; `differ` (J, J) is in the order of values.
+def _runs(differ: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Yield the longest runs, (first, last) from 1, of judges of which no two differ; `differ` (J, J) is in the order of values.
 
     Two judges differ only if all pairs around them differ. Otherwise letters in a sorted table would be ambiguous.
     """
     around = np.logical_and.accumulate(differ, axis=0)
     around = np.logical_and.accumulate(around[:, ::-1], axis=1)[:, ::-1]
-    return tuple(_maximal(~np.triu(around, 1)))
-
-
-def _maximal(together: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     reached = -1
-    for first, row in enumerate(together):
+    for first, row in enumerate(~np.triu(around, 1)):
         last = int(np.flatnonzero(row)[-1])
         if last > reached:
             yield first + 1, last + 1
@@ -290,6 +275,8 @@ def bradley_terry(first: ArrayLike, second: ArrayLike, share: ArrayLike, systems
     >>> [round(float(each), 2) for each in (*found.strengths, found.position[0])]
     [0.17, -0.17, 0.35]
     """
+    from scipy.stats import t
+
     first_system, other = np.asarray(first, np.int64), np.asarray(second, np.int64)
     won, codes = np.asarray(share, np.float64), np.asarray(groups)
     same_shape("of the same comparisons", first=first_system, second=other, share=won, groups=codes)
@@ -311,7 +298,10 @@ def bradley_terry(first: ArrayLike, second: ArrayLike, share: ArrayLike, systems
     weights = np.zeros((systems + 1, design.shape[1]))
     weights[:systems, : systems - 1] = contrasts
     weights[systems, systems - 1 :] = 1.0
-    values, half = weights @ fitted.params, _half_widths(weights @ fitted.cov_params() @ weights.T, count)
+    values, half = weights @ fitted.params, np.full(systems + 1, np.nan)  # no intervals of too few source texts
+    if count >= MIN_GROUPS:  # and none of a number on which all source texts say the same
+        variance = np.diag(weights @ fitted.cov_params() @ weights.T)
+        half = t.ppf(0.975, count - 1) * np.sqrt(np.where(variance > _SLACK, variance, np.nan))
     if not position_known:
         values[-1] = np.nan
     low, high = values - half, values + half
@@ -356,16 +346,6 @@ def is_separated(design: Floats, won: Floats) -> bool:
     equal = {"A_eq": rows[tied], "b_eq": np.zeros(int(tied.sum()))} if tied.any() else {}
     solution = linprog(-one_way.sum(axis=0), A_ub=-one_way, b_ub=np.zeros(len(one_way)), bounds=(-1, 1), **equal)
     return bool(-solution.fun > _SLACK)
-
-
-def _half_widths(covariance: Floats, groups: int) -> Floats:
-    """Half the lengths of the intervals; NaN with too few source texts, and where all of them say the same."""
-    from scipy.stats import t
-
-    if groups < MIN_GROUPS:
-        return np.full(len(covariance), np.nan)
-    variance = np.diag(covariance)
-    return np.asarray(t.ppf(0.975, groups - 1) * np.sqrt(np.where(variance > _SLACK, variance, np.nan)))
 
 
 LEAST_OVERLAP = 0.1
@@ -445,6 +425,8 @@ def preference_by_length(
     >>> 0.5 < preference_by_length([0, 1] * 200, [1, 0] * 200, won, apart).length < 1.1
     True
     """
+    from scipy.stats import norm, t
+
     first_system, other = np.asarray(first, np.int64), np.asarray(second, np.int64)
     won, length_gap = np.asarray(first_wins, np.float64), np.asarray(length_difference, np.float64)
     same_shape("of the same pairs", first=first_system, second=other, first_wins=won, lengths=length_gap)
@@ -456,6 +438,10 @@ def preference_by_length(
     if is_separated(design, won) or is_separated(longer, won):
         raise ValueError(SEPARATED)
     raw, full = fit_choices(design, won, cluster), fit_choices(longer, won, cluster)
+    length_p = math.nan
+    if full.bse[-1] > 0:  # two-sided: of the normal distribution for single comparisons, of Student's t with groups - 1 degrees of freedom
+        reached = abs(float(full.params[-1]) / float(full.bse[-1]))
+        length_p = float(2 * (norm.sf(reached) if cluster is None else t.sf(reached, int(cluster.max()))))
     return AdjustedPreference(
         raw=np.r_[0.0, raw.params[: systems - 1]],
         raw_place=float(raw.params[systems - 1]),
@@ -463,20 +449,9 @@ def preference_by_length(
         place=float(full.params[systems - 1]),
         length=float(full.params[-1]),
         length_error=float(full.bse[-1]),
-        length_p=_p(float(full.params[-1]), float(full.bse[-1]), cluster),
+        length_p=length_p,
         likelihood_ratio=float(2 * (full.llf - raw.llf)),
     )
-
-
-def _p(value: float, error: float, cluster: Ints | None) -> float:
-    """Two-sided: of the normal distribution for single comparisons, of Student's t with groups - 1 degrees of freedom."""
-    from scipy.stats import norm, t
-
-    if not error > 0:
-        return math.nan
-    if cluster is None:
-        return float(2 * norm.sf(abs(value / error)))
-    return float(2 * t.sf(abs(value / error), int(cluster.max())))
 
 
 _ONE = {"kendall": kendall_tau, "spearman": spearman, "pearson": pearson}

@@ -267,8 +267,22 @@ def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike)
     rows = np.flatnonzero(present)[np.array(varied)[stratum]]
     if not len(rows):
         return Estimated(math.nan, int(present.sum()), no_interval(0, CONSTANT_SCORES), math.nan, CONSTANT_SCORES)
-    values = _left_out(a[rows], b[rows], as_index(layer[rows], len(rows), "strata"), as_index(codes[rows], len(rows), "groups"))
-    value, count = float(values[0]), len(values) - 1
+    # The average tau-b with every group, then without each: (1 + groups,).
+    a, b, stratum, group = a[rows], b[rows], as_index(layer[rows], len(rows), "strata"), as_index(codes[rows], len(rows), "groups")
+    count = int(group.max()) + 1
+    above, below = np.zeros(1 + count), np.zeros(1 + count)
+    for rows_of_stratum in (np.flatnonzero(stratum == code) for code in range(int(stratum.max()) + 1)):
+        x_stratum, y_stratum, own_group = a[rows_of_stratum], b[rows_of_stratum], group[rows_of_stratum]
+        over_all, inside = pair_sums(x_stratum, y_stratum), pair_sums(x_stratum, y_stratum, own_group)
+        signs, a_untied, b_untied = (  # pairs with other groups are counted from both ends, pairs inside once
+            all_sums.sum() - np.r_[0.0, np.bincount(own_group, 2 * all_sums - own_sums, minlength=count)]
+            for all_sums, own_sums in zip(over_all, inside, strict=True)
+        )
+        tau = np.clip(ratio(signs, np.sqrt(np.maximum(a_untied * b_untied, 0))), -1, 1)
+        n = np.where(np.isnan(tau), 0, len(rows_of_stratum) - np.r_[0, np.bincount(own_group, minlength=count)])
+        above, below = above + n * np.where(np.isnan(tau), 0, tau), below + n
+    values = ratio(above, below)
+    value = float(values[0])
     if count < MIN_GROUPS:
         return Estimated(value, len(rows), no_interval(count), math.nan, None)
     rest = values[1:][~np.isnan(values[1:])]
@@ -276,25 +290,6 @@ def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike)
     error = math.sqrt(float(influence @ influence) * (count - 1) / count)
     freedom = degrees_of_freedom(influence, np.ones(len(influence)))
     return t_interval_from_sums(value, len(rows), error, freedom, count, (-1.0, 1.0), "cluster jackknife (t)")
-
-
-def _left_out(a: Floats, b: Floats, layer: Ints, group: Ints) -> Floats:
-    """The average tau-b with every group, then without each: (1 + groups,)."""
-    groups = int(group.max()) + 1
-    above, below = np.zeros(1 + groups), np.zeros(1 + groups)
-    for stratum in range(int(layer.max()) + 1):
-        rows = np.flatnonzero(layer == stratum)
-        group_rows = group[rows]
-        over_all, inside = pair_sums(a[rows], b[rows]), pair_sums(a[rows], b[rows], group_rows)
-        signs, a_untied, b_untied = (  # pairs with other groups are counted from both ends, pairs inside once
-            all_sums.sum() - np.r_[0.0, np.bincount(group_rows, 2 * all_sums - own_sums, minlength=groups)]
-            for all_sums, own_sums in zip(over_all, inside, strict=True)
-        )
-        tau = np.clip(ratio(signs, np.sqrt(np.maximum(a_untied * b_untied, 0))), -1, 1)
-        n = np.where(np.isnan(tau), 0, len(rows) - np.r_[0, np.bincount(group_rows, minlength=groups)])
-        above, below = above + n * np.where(np.isnan(tau), 0, tau), below + n
-    average: Floats = ratio(above, below)
-    return average
 
 
 _STEPS = 512  # thresholds that are tried in a resample, spread evenly over the pairs
@@ -312,16 +307,6 @@ class TieCalibratedAccuracy:
     segments: int
     pairs: int
     reason: str | None
-
-
-class _Pairs(NamedTuple):
-    """Pairs of outputs: their source text, how far the judge's scores differ, and what the pair adds to the correct ones when it becomes
-    a tie: 1 where people tie, -1 where judge and people agree on the order, else 0. `ordered`: the pair is correct while it is no tie."""
-
-    segment: Ints
-    distance: Floats
-    change: Floats
-    ordered: Floats
 
 
 class _GroupedPairs(NamedTuple):
@@ -372,31 +357,28 @@ def tie_calibrated_accuracy(
     a, b = a.astype(np.float64), b.astype(np.float64)
     used = ~(np.isnan(a) | np.isnan(b)) & (code >= 0)
     layer = as_index(code[used], int(used.sum()), "segment")
-    pairs = _pairs_of(a[used], b[used], layer)
-    if not len(pairs.segment):
+    # All pairs within every source text: how far the judge's scores differ, and what the pair adds to the correct ones when it becomes a
+    # tie: 1 where people tie, -1 where judge and people agree on the order, else 0. `ordered`: the pair is correct while it is no tie.
+    one, other = pairs_within(layer)
+    people, judge = (np.asarray(np.sign(values[one] - values[other]), np.float64) for values in (a[used], b[used]))
+    ordered = ((people == judge) & (people != 0)).astype(np.float64)
+    distance = np.asarray(np.round(np.abs(b[used][one] - b[used][other]), 9), np.float64)
+    if not len(one):
         nothing = no_interval(0, NO_SEGMENT)
         return TieCalibratedAccuracy(math.nan, nothing, math.nan, nothing, 0, 0, NO_SEGMENT)
     cluster = joined_groups(layer, group[used])
-    with_pairs, segment_index = np.unique(pairs.segment, return_inverse=True)
+    with_pairs, segment_index = np.unique(layer[one], return_inverse=True)
     cluster = as_index(cluster[with_pairs], len(with_pairs), "groups")
     weight = 1 / np.bincount(segment_index)[segment_index]  # every source text has the same weight
     of_pair, size = cluster[segment_index], np.bincount(cluster).astype(np.float64)
-    base = np.asarray(np.bincount(of_pair, weight * pairs.ordered, minlength=len(size)), np.float64)
-    grouped = _GroupedPairs(pairs.distance, weight * pairs.change, of_pair, base, size)
+    base = np.asarray(np.bincount(of_pair, weight * ordered, minlength=len(size)), np.float64)
+    grouped = _GroupedPairs(distance, weight * ((people == 0) - ordered), of_pair, base, size)
     thresholds, gains = _gains(grouped.distance, grouped.change, np.zeros(len(of_pair), np.int64), 1)
     accuracy = (base.sum() + np.cumsum(gains.sum(axis=0))) / size.sum()
     best = int(np.argmax(accuracy > accuracy.max() - 1e-12))  # the smallest threshold with the largest mean accuracy
     value, epsilon = float(accuracy[best]), float(thresholds[best])
     intervals = _intervals(grouped, (value, epsilon), level, seed, resamples)
     return TieCalibratedAccuracy(value, intervals[0], epsilon, intervals[1], len(with_pairs), len(segment_index), None)
-
-
-def _pairs_of(x: Floats, y: Floats, layer: Ints) -> _Pairs:
-    """All pairs within every source text."""
-    i, j = pairs_within(layer)
-    people, judge = (np.asarray(np.sign(values[i] - values[j]), np.float64) for values in (x, y))
-    ordered = ((people == judge) & (people != 0)).astype(np.float64)
-    return _Pairs(layer[i], np.asarray(np.round(np.abs(y[i] - y[j]), 9), np.float64), (people == 0) - ordered, ordered)
 
 
 def _gains(distance: Floats, change: Floats, of_pair: Ints, groups: int, thresholds: Floats | None = None) -> tuple[Floats, Floats]:

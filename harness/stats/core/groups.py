@@ -254,21 +254,16 @@ def group_cap(size: ArrayLike, times: ArrayLike = 1.0, least: float = LEAST_EFFE
     counted = (m > 0) & (n > 0)
     large = np.asarray(effective_groups(n, m) < least)
     caps = np.full(large.shape, math.inf)
-    if large.any():
-        caps[large] = _largest_cap(n[large], np.where(counted, m, 0.0)[large], least)
+    if large.any():  # by bisection; where no more groups than `least` count, it is the smallest size: then all are alike
+        n, m = n[large], np.where(counted, m, 0.0)[large]
+        low, high = np.where(m > 0, n, math.inf).min(axis=-1), np.where(m > 0, n, 0.0).max(axis=-1)
+        high = np.where(m.sum(axis=-1) > least, high, low)
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            enough = _unequal_freedom(np.minimum(n, middle[..., None]), m, 1.0) + 1 >= least
+            low, high = np.where(enough, middle, low), np.where(enough, high, middle)
+        caps[large] = low
     return caps
-
-
-def _largest_cap(n: Floats, m: Floats, least: float) -> Floats:
-    """By bisection, of (samples, groups). Where no more groups than `least` count, it is the smallest size: then all are alike."""
-    low = np.where(m > 0, n, math.inf).min(axis=-1)
-    high = np.where(m > 0, n, 0.0).max(axis=-1)
-    high = np.where(m.sum(axis=-1) > least, high, low)
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        enough = _unequal_freedom(np.minimum(n, middle[..., None]), m, 1.0) + 1 >= least
-        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
-    return np.asarray(low)
 
 
 def leverage(size: ArrayLike, times: ArrayLike = 1.0, variance: ClusterVariance = "cr2") -> Floats:

@@ -111,22 +111,17 @@ class Draws:
         else:
             self._groups, self._kept = -1, []
             small = units * self.resamples <= _CHUNK
-            for drawn in self._of_groups(units):
+            rng, step = np.random.default_rng(self.seed), max(1, _DRAWN // units)
+            for count in self._chunks(units):
+                weights = np.empty((count, units), np.min_scalar_type(units))
+                for start in range(0, count, step):
+                    some = weights[start : start + step]
+                    chosen = rng.integers(0, units, some.shape) + np.arange(len(some))[:, None] * units
+                    some[:] = np.bincount(chosen.ravel(), minlength=some.size).reshape(some.shape)
                 if small:
-                    self._kept.append(drawn)
-                yield drawn
+                    self._kept.append(weights)
+                yield weights
             self._groups = units if small else -1
-
-    def _of_groups(self, groups: int) -> Iterable[Counts]:
-        rng = np.random.default_rng(self.seed)
-        step = max(1, _DRAWN // groups)
-        for count in self._chunks(groups):
-            weights = np.empty((count, groups), np.min_scalar_type(groups))
-            for start in range(0, count, step):
-                some = weights[start : start + step]
-                chosen = rng.integers(0, groups, some.shape) + np.arange(len(some))[:, None] * groups
-                some[:] = np.bincount(chosen.ravel(), minlength=some.size).reshape(some.shape)
-            yield weights
 
     def _chunks(self, width: int) -> Sequence[int]:
         step = max(1, min(self.resamples, _CHUNK // max(width, 1)))

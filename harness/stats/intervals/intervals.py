@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -227,11 +227,6 @@ def mean_of_sums(sums: GroupSums, scatter: float, bounds: tuple[float, float], s
 
 def t_quantile(level: float, freedom: float) -> float:
     """Two-sided critical value of Student's t."""
-    return _t_quantile(float(level), float(freedom))
-
-
-@lru_cache(1 << 12)
-def _t_quantile(level: float, freedom: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 0.5 + level / 2))
@@ -480,7 +475,12 @@ def two_sided(
     n_of, count = np.asarray(size, np.float64), np.asarray(times, np.float64)
     plain = hall_mean(sums, n_of, count)
     error = plain.deviation / np.sqrt(plain.groups)
-    alike = _units_worth_one(plain, n_of, count, np.asarray(scatter, np.float64))
+    # The design effect: how many units of a group are worth one independent unit, from 1 to the average group's size. If all units are
+    # equal, it cannot be estimated and is the average size.
+    n, single = np.vecdot(n_of, count), np.asarray(scatter, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = np.where(single > 0, plain.deviation**2 / plain.groups * n / single, math.inf)
+    alike = np.asarray(np.clip(effect, 1.0, n / plain.groups))
     below = hall_mean(sums, n_of, count, guard=bounds and bounds[0], units=alike)
     above = hall_mean(-sums, n_of, count, guard=bounds and -bounds[1], units=alike)
     lo, hi, p_above, p_below = below.lower_bound(alpha), -above.lower_bound(alpha), below.p_above(0), above.p_above(0)
@@ -493,18 +493,6 @@ def two_sided(
     most, p_most = _exact(plain._replace(mean=-plain.mean), n_of, count, (-high, -low), alpha)
     lo, hi = np.maximum(np.maximum(lo, least), low), np.minimum(np.minimum(hi, -most), high)
     return TwoSided(lo, hi, _two_sided_p(np.minimum(p_above, p_least), np.minimum(p_below, p_most), plain.groups), error)
-
-
-def _units_worth_one(plain: HallMean, size: Floats, times: Floats, scatter: Floats) -> Floats:
-    """The design effect: how many units of a group are worth one independent unit, from 1 to the average group's size.
-
-    If all units are equal, it cannot be estimated and is the average size.
-    """
-    n, groups = np.vecdot(size, times), plain.groups
-    variance = plain.deviation**2 / groups
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effect = np.where(scatter > 0, variance * n / scatter, math.inf)
-    return np.asarray(np.clip(effect, 1.0, n / groups))
 
 
 def _two_sided_p(p_above: Floats, p_below: Floats, groups: Floats) -> Floats:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
 from harness.stats.core.statistic import Estimated, bootstrap_from_sums, ratio
@@ -502,7 +502,12 @@ def logit_rise(
         return Estimated(value, len(x), share_intervals[0], math.nan, None)
     lower, upper = (_logit(one_end) for one_end in (share_intervals[0].lo, share_intervals[0].hi))
     below, above = (_logit(one_end) for one_end in (share_intervals[1].lo, share_intervals[1].hi))
-    middle, r = (_logit(shares[0]), _logit(shares[1])), _correlation(x, other, codes)
+    # The correlation of the two shares, from the groups' sums of deviations; 0 if one of them does not vary over groups. A positive one
+    # makes the interval narrower, so half an item is taken off, as Newcombe's correction of phi does.
+    of_first, of_other = (np.bincount(codes, scores - scores.mean()) for scores in (x, other))
+    size, together = math.sqrt(float(of_first @ of_first) * float(of_other @ of_other)), float(of_first @ of_other)
+    r = min(together, max(together - 0.5, 0.0)) / size if size > 0 else 0.0
+    middle = _logit(shares[0]), _logit(shares[1])
     lo = value - _added(middle[1] - below, upper - middle[0], r)
     hi = value + _added(above - middle[1], middle[0] - lower, r)
     return Estimated(value, len(x), Interval(lo, hi, _METHOD, share_intervals[0].groups, None, None), math.nan, None)
@@ -515,13 +520,3 @@ def _logit(share: float) -> float:
 def _added(first: float, other: float, r: float) -> float:
     """The length of two distances from a middle to an end, of estimates that correlate with r."""
     return math.sqrt(max(first**2 - 2 * r * first * other + other**2, 0.0))
-
-
-def _correlation(first: Floats, other: Floats, codes: NDArray[np.intp]) -> float:
-    """The correlation of the two shares, from the groups' sums of deviations; 0 if one of the two does not vary over groups.
-
-    A positive one makes the interval narrower, so half an item is taken off, as Newcombe's correction of phi does.
-    """
-    a, b = (np.bincount(codes, scores - scores.mean()) for scores in (first, other))
-    size, shared = math.sqrt(float(a @ a) * float(b @ b)), float(a @ b)
-    return min(shared, max(shared - 0.5, 0.0)) / size if size > 0 else 0.0
