@@ -255,7 +255,7 @@ def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> t
         answers = [cell.coverage.all for cell in cells_of_side]
         if 2 * sum(sum(counts.unread.values()) for counts in answers) > sum(counts.asked for counts in answers):
             unread |= {id(cell) for cell in cells_of_side}
-    families = [list(tests)] if options.family == "all" else list(sides.values())
+    families = [list(tests)] if tests and options.family == "all" else list(sides.values())
     decided = [cell for family in families for cell in _decide_family(family, unread, options)]
     few = ("too few labels", "use corrected")
     lacking = [number for number, cell in enumerate(decided) if cell.decision == NOBODY or cell.decision.verdict in few]
