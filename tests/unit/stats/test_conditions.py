@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
+from scipy.stats import t as student_t
 
 from harness import stats
 from harness.stats import bootstrap_from_sums, entropy_bits, item_credits, page_falling, slope, superiority, tau_within
 from harness.stats.agreement.agreement import alpha_of_judge, share_of_hits, share_of_pairs
-from harness.stats.agreement.concordance import _left_out
+from harness.stats.core.groups import degrees_of_freedom
 
 LABELS = np.array([[0, 0, 1], [1, 1, 2], [2, 2, 2], [0, 1, 2], [1, -1, -1]])
 JUDGE = np.array([0, 2, -1, 1, 1])
@@ -183,12 +184,14 @@ def test_strata_are_averaged_by_their_items() -> None:
     assert tau_within(x, y, strata, np.arange(60)).value == pytest.approx((20 * both[0] + 40 * both[1]) / 60)
 
 
-def test_tau_without_a_group_is_that_of_the_others() -> None:
+def test_the_interval_of_tau_is_that_of_leaving_one_group_out() -> None:
     rng = np.random.default_rng(7)
-    x, y, group = rng.integers(0, 9, 30).astype(float), rng.integers(0, 3, 30).astype(float), rng.integers(0, 6, 30)
-    over_all, *without = _left_out(x, y, np.zeros(30, np.int64), group)
-    assert over_all == pytest.approx(kendalltau(x, y).statistic)
-    assert without == pytest.approx([kendalltau(x[group != left_out], y[group != left_out]).statistic for left_out in range(6)])
+    x, y, group = rng.integers(0, 9, 90).astype(float), rng.integers(0, 3, 90).astype(float), np.repeat(np.arange(15), 6)
+    tau = tau_within(x, y, np.zeros(90), group)
+    without = np.array([kendalltau(x[group != left_out], y[group != left_out]).statistic for left_out in range(15)])
+    error = math.sqrt(14 / 15 * ((without - without.mean()) ** 2).sum())
+    reach = student_t.ppf(0.975, degrees_of_freedom(without - without.mean(), np.ones(15))) * error
+    assert (tau.interval.lo, tau.interval.hi) == pytest.approx((tau.value - reach, tau.value + reach))
 
 
 def test_strata_without_an_order_do_not_count() -> None:
