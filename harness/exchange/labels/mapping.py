@@ -171,6 +171,6 @@ def parse_scales(texts: Iterable[str]) -> dict[str, Scale]:
     """Read `METRIC=CLASSES[:best=SCORE][:kind=KIND]` texts as scales (see `parse_scale`). Raises UsageError for another form.
 
     >>> parse_scales(["tone=0,1,2:best=2"])["tone"]
-    Scale(kind='ordinal', classes=(0, 1, 2), min=None, max=None, best=2, swap={})
+    Scale(kind='ordinal', classes=(0, 1, 2), min=None, max=None, best=2, swap={}, steps=())
     """
     return {name: parse_scale(text, f"--scale {name}=") for name, text in parse_pairs(texts, "--scale").items()}
