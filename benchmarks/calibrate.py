@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.correction.calibrate import calibrate_metric
 from harness.correction.certified_cell import CertifiedMap, apply_map
-from harness.correction.options import CalibrateOptions
+from harness.correction.correction_options import CalibrateOptions
 from harness.correction.score_maps import map_inputs
 from harness.measure.item_table import AnswerCounts, ItemTable
 from harness.measure.label_counts import Classes, LabelCounts

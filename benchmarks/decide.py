@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from harness.content.specs import DatasetCard
-from harness.correction.options import ProbabilityOptions
+from harness.correction.correction_options import ProbabilityOptions
 from harness.correction.probabilities import probabilities_of_table
 from harness.data import Dataset
 from harness.data.columns import CodedColumn

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from harness.annotate.options import PageOptions
+from harness.annotate.labelling_options import PageOptions
 from harness.annotate.page import make_pages
 from harness.content import Library
 from harness.data import load_folder

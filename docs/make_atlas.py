@@ -91,7 +91,7 @@ def digest() -> str:
 
 def picture() -> bytes:
     """Languages × qualities, all languages with a verdict."""
-    from harness.render.figures.verdicts import draw_matrix
+    from harness.render.figures.verdict_figures import draw_matrix
 
     note = (
         "✓ the judge may be used: it agrees with people about as well as they agree with each other.  (✓) only judges that are no longer "

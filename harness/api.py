@@ -16,7 +16,7 @@ import msgspec
 
 from harness.annotate import labelcheck
 from harness.annotate.labelcheck import LabelCheck
-from harness.annotate.options import LabelCheckOptions
+from harness.annotate.labelling_options import LabelCheckOptions
 from harness.asking_options import Settings
 from harness.content import Library
 from harness.correction.acceptance import Acceptances
@@ -27,14 +27,14 @@ from harness.correction.certificate import Certificate
 from harness.correction.certify import JudgedRun, certify_by_options
 from harness.correction.correct import Corrected
 from harness.correction.correct import correct as correct_numbers
-from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
+from harness.correction.correction_options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
 from harness.correction.probabilities import Probabilities
 from harness.correction.probabilities import probabilities as believed_probabilities
 from harness.data.dataset import Dataset, load_folder
 from harness.data.folders import located
 from harness.decide.options import CompareOptions, DecisionOptions
 from harness.errors import MissingData, UsageError
-from harness.exchange.labels.options import TableOptions
+from harness.exchange.labels.table_options import TableOptions
 from harness.gate.check import GateResult, gate
 from harness.gate.policy import GateOptions, Policy, load_policy
 from harness.improvement.ask_candidates import Asking, PlannedImprovement, planned
@@ -43,11 +43,11 @@ from harness.improvement.explain import Explained
 from harness.improvement.explain import explain as explain_errors
 from harness.improvement.improve import Improved, divided, starting_point
 from harness.improvement.improve import improve as choose_and_confirm
-from harness.improvement.options import ExplainOptions, ImproveOptions
+from harness.improvement.improvement_options import ExplainOptions, ImproveOptions
 from harness.improvement.questions import recorded_candidates
 from harness.measure.options import MeasureOptions
 from harness.notebook import NotebookComparison, NotebookReport, Quiet
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.options import part_of
 from harness.reports import run_report
 from harness.row_files import sha256_of, to_json, write_atomic

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from harness.exchange.labels.options import TableOptions
+    from harness.exchange.labels.table_options import TableOptions
     from harness.sources import OpenedSource
 
 

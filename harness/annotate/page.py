@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.annotate.blind_pairs import METRIC, READERS, blind_pairs, blind_shares, most_alike
-from harness.annotate.options import PageOptions
+from harness.annotate.labelling_options import PageOptions
 from harness.annotate.page_data import AnnotatorWords, PageContent, document, output_fields
 from harness.annotate.page_results import (
     RECORD,
@@ -40,7 +40,7 @@ from harness.data.dataset import Dataset
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
 from harness.exchange.labels.labelling_tasks import Selection, TaskSection, make_sections, selected_items
 from harness.model import Item, Scale, Score
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.perturb import apply, parse_perturbation
 from harness.row_files import read_rows, to_json, write_together
 

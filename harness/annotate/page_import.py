@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.annotate.blind_pairs import READERS, KeptPair, blind_pairs, kept_pairs, load_pack, pack_version
-from harness.annotate.options import PageImportOptions
+from harness.annotate.labelling_options import PageImportOptions
 from harness.annotate.page_results import (
     RECORD,
     RESULT,
@@ -39,13 +39,13 @@ from harness.data.dataset import Dataset, load_bundled, load_folder, read_back, 
 from harness.data.folders import data_toml, locked_folder, write_folder
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.importing import ImportSummary, RefusedRow
-from harness.exchange.labels.options import ImportOptions
 from harness.exchange.labels.spreadsheets import read_delimited, unpacked
 from harness.exchange.labels.table import MAX_BYTES, Record, UnreadableScore, read_score
+from harness.exchange.labels.table_options import ImportOptions
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, item_row, lines_of, updated_about
 from harness.html_pages import visible
 from harness.model import Score
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.row_files import read_rows, refuse_other_schema, to_csv, to_jsonl, to_toml
 
 _FOLDERS_UP = 3  # where the record is looked for: beside the result file, and so many folders up

@@ -13,7 +13,7 @@ import numpy as np
 from harness.boards.examined_submission import ScoredSubmission
 from harness.boards.recorded_scores import PROVIDER
 from harness.content import Board
-from harness.correction.options import ProbabilityOptions
+from harness.correction.correction_options import ProbabilityOptions
 from harness.correction.probabilities import CellProbabilities, probabilities_of_table
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions

@@ -18,9 +18,9 @@ from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, Part, card_complaints, folder_complaint, quote, read_card, slug, write_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected_submission import Baselines, ExpectedCalls, expected_calls, with_probabilities
-from harness.boards.options import SubmitterStatement
 from harness.boards.recorded_scores import RECORDED, RecordedJudgments, identity_of, refuse_several_answers, score_lines
 from harness.boards.submission_files import FILE, FOLDER, REPLIES, SCORES, ReplyRow, compress_lines, kind_of
+from harness.boards.submission_options import SubmitterStatement
 from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.specs import Board, read_spec
@@ -30,7 +30,7 @@ from harness.errors import ContentError, JudgeError, StoreError, UsageError
 from harness.judges import traits_of
 from harness.measure.item_table import count_all_answers
 from harness.model import JudgeIdentity
-from harness.offensive import hides_texts
+from harness.offensive_texts import hides_texts
 from harness.row_files import jsonl_lines, write_atomic
 from harness.runs import Prepared, RunProtocol, RunResult
 from harness.store import Store

@@ -23,8 +23,8 @@ from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, VerificationRecord, write_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected_submission import Baselines, expected_calls
-from harness.boards.options import VerifyOptions
 from harness.boards.submission_files import REPLIES, decode_row, read_lines
+from harness.boards.submission_options import VerifyOptions
 from harness.content.tags import choose_from
 from harness.engines import JudgeWork, ask_all, check_engine
 from harness.engines.work import with_ids

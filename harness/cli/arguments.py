@@ -15,7 +15,7 @@ from harness.text import quoted, terminal_safe
 
 if TYPE_CHECKING:
     from harness.correction.certify import JudgedRun
-    from harness.exchange.labels.options import Role, TableOptions
+    from harness.exchange.labels.table_options import Role, TableOptions
     from harness.exchange.one_table.read_table import OneTable
     from harness.measure.compare import Recording
     from harness.runs import RunResult

@@ -13,8 +13,8 @@ from harness.boards.board import submissions_of, whole_board
 from harness.boards.card import CARD, read_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected_submission import Baselines, expected_calls
-from harness.boards.options import SubmitterStatement
 from harness.boards.standings import standings
+from harness.boards.submission_options import SubmitterStatement
 from harness.boards.submit import WrittenSubmission, submit
 from harness.cli.commands.find_out import ShowAtlas
 from harness.cli.data import fetch_sets
@@ -28,7 +28,7 @@ from harness.errors import HarnessError, IncompleteRun, UsageError
 from harness.judge_atlas.atlas import FILE, Atlas, AtlasRow, read_atlas
 from harness.judge_atlas.atlas_rows import rows_of_set
 from harness.judges import traits_of
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.reports.atlas_answer import in_years
 from harness.row_files import jsonl_lines, write_together
 from harness.runs import RunSpec, absent_cards, askable_boards, board_specs, run_together

@@ -48,7 +48,7 @@ def compare(arguments: Compare) -> int:
         with told_warnings():
             kind(comparison, arguments.figure, FigureOptions(WIDTHS[arguments.figure_width], arguments.figure_names))
     if page is not None:
-        from harness.offensive import refuse_in_repository
+        from harness.offensive_texts import refuse_in_repository
         from harness.render.html.compared_page import comparison_page
         from harness.row_files import write_atomic
 

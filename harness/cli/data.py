@@ -16,7 +16,7 @@ from harness.content.specs import DatasetCard
 from harness.content.tags import english_name, suggest
 from harness.data.folders import data_home, fetched_folder, how_to_get, megabytes, raw_bytes
 from harness.errors import OTHER_ERROR, UNCHECKED, AbsentRawFile, MissingData, UsageError
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.published.listing import cards_in, listed
 from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted

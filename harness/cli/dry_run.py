@@ -17,7 +17,7 @@ from harness.data.folders import how_to_get
 from harness.engines import check_engine
 from harness.errors import MissingData
 from harness.model import Item, Message
-from harness.offensive import hides_texts, shown
+from harness.offensive_texts import hides_texts, shown
 from harness.row_files import to_json
 from harness.runs import (
     CostEstimate,

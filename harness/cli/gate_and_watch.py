@@ -51,8 +51,8 @@ def init(arguments: WatchInit) -> int:
     from harness.cli.arguments import judged_run, opened_source
     from harness.correction import certificate
     from harness.render.gate_and_watch import print_plan
-    from harness.watch.options import WatchOptions
     from harness.watch.watch_folder import WatchStart, begin, open_watch, refuse_unfit
+    from harness.watch.watch_options import WatchOptions
 
     certified = certificate.load(arguments.certificate)
     source = opened_source(arguments)

@@ -36,8 +36,8 @@ from harness.exchange.labels.pairs_of_outputs import EqualScores, make_pairs, wr
 from harness.judges import JudgeOptions, opening_name
 from harness.judges.batches import Batching, ProviderBatch
 from harness.model import JudgeIdentity
-from harness.offensive import hides_texts, refuse_in_repository
-from harness.offensive import shown as shown_text
+from harness.offensive_texts import hides_texts, refuse_in_repository
+from harness.offensive_texts import shown as shown_text
 from harness.reports.tables.numbers import counted
 from harness.row_files import jsonl_lines, to_json, write_atomic
 from harness.runs import (

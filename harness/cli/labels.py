@@ -38,7 +38,7 @@ from harness.exchange.labels.importing import import_labels
 from harness.exchange.labels.labelling_tasks import Selection
 from harness.exchange.labels.mapping import load_mapping, mapping_of, parse_pairs
 from harness.exchange.labels.sheet import export_labels
-from harness.offensive import WARNING, hides_texts, refuse_in_repository
+from harness.offensive_texts import WARNING, hides_texts, refuse_in_repository
 from harness.options import part_of
 from harness.reports.tables.numbers import counted
 from harness.row_files import to_json, to_jsonl, write_atomic

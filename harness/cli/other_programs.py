@@ -18,7 +18,7 @@ from harness.content import Library
 from harness.errors import JUDGE, UsageError
 from harness.exchange.scores.score_import import import_scores
 from harness.measure.options import MeasureOptions
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 

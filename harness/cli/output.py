@@ -27,7 +27,7 @@ _PLACES = 3  # of rows that were refused for one reason
 
 def exit_code_of(verdicts: Sequence[Verdict]) -> int:
     """Return the exit code of a comparison: that of a judge that cannot be used where most answers of a judge could not be read."""
-    from harness.render.verdicts import judged_sides
+    from harness.render.verdict_text import judged_sides
 
     unread = any(all("unread" in verdict.words.obstacles for verdict in side) for side in judged_sides(verdicts))
     return JUDGE if unread else 0

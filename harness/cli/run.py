@@ -23,7 +23,7 @@ from harness.data.asked_data import quality_of
 from harness.data.folders import data_home, how_to_get
 from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.options import flag_name
 from harness.reports.answer.build_answer import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report

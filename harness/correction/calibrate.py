@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.correction.cell_results import UnreadCells, choose_condition, copied_sentences, refuse_unread, split_unread
-from harness.correction.options import CalibrateOptions
+from harness.correction.correction_options import CalibrateOptions
 from harness.correction.score_maps import METHODS, Curve, LabelSets, LearntMap, MapInput, SetMaker, cross_fitted, map_inputs
 from harness.data.dataset import Dataset
 from harness.errors import UsageError

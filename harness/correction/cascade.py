@@ -23,7 +23,7 @@ from harness.correction.acceptance import (
     share_left_out,
 )
 from harness.correction.cell_results import CellResults, choose_condition, judged_rows, refuse_unread
-from harness.correction.options import AcceptOptions
+from harness.correction.correction_options import AcceptOptions
 from harness.errors import JudgeError, UsageError
 from harness.judges import traits_of
 from harness.measure.cells import number

@@ -39,7 +39,7 @@ from harness.correction.certificate import (
     read_certificate_file,
 )
 from harness.correction.certify import JudgedRun, certified_data, certified_judge
-from harness.correction.options import AcceptOptions, Confidence
+from harness.correction.correction_options import AcceptOptions, Confidence
 from harness.correction.staleness import (
     comparable_signature,
     condition_changes,

@@ -36,7 +36,7 @@ from harness.correction.certified_cell import (
     corrected_mean,
     texts_without_mean,
 )
-from harness.correction.options import Confidence, Per
+from harness.correction.correction_options import Confidence, Per
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden, unreadable

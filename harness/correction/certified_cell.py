@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.content.tags import canonical
 from harness.correction.acceptance import share_left_out
+from harness.correction.correction_options import ProbabilityOptions
 from harness.correction.mean_estimates import interval_ends
-from harness.correction.options import ProbabilityOptions
 from harness.correction.probabilities import HOLD, REFITTED, CellProbabilities, probabilities_of_table
 from harness.correction.score_maps import EXPECTED, ClassCurve, ClassTable, Curve, LabelSets, LengthScale, NumberLine, sets_at
 from harness.data.columns import CodedColumn

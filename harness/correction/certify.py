@@ -25,8 +25,8 @@ from harness.correction.certified_cell import (
     Correction,
     certified_probabilities,
 )
+from harness.correction.correction_options import AcceptOptions, CalibrateOptions, CertifyOptions
 from harness.correction.mean_estimates import NO_INCLUSION, Sample, mean_sample, share_sample
-from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions
 from harness.correction.score_maps import map_inputs
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments

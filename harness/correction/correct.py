@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from harness.content.tags import choose_from
 from harness.correction.cell_results import CellResults, UnreadCells, copied_sentences, refuse_unless_random, refuse_unread, split_by
+from harness.correction.correction_options import CorrectOptions
 from harness.correction.mean_estimates import (
     ALL_LABELLED,
     AVERAGE,
@@ -24,7 +25,6 @@ from harness.correction.mean_estimates import (
     share_sample,
     with_other_languages,
 )
-from harness.correction.options import CorrectOptions
 from harness.data.columns import CodedColumn
 from harness.errors import UsageError
 from harness.measure.cells import sort_key

@@ -15,8 +15,8 @@ import numpy as np
 
 from harness.content.tags import choose_from
 from harness.correction.cell_results import CellResults, KeyedRow, UnreadCells, refuse_unread
+from harness.correction.correction_options import LabelBudgetOptions, SampleOptions
 from harness.correction.mean_estimates import NewLanguage, new_languages
-from harness.correction.options import LabelBudgetOptions, SampleOptions
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.decide.cell_tests import CellTests

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.correction.cell_results import CellResults, KeyedRow, copied_sentences
-from harness.correction.options import FOLDS, ProbabilityOptions
+from harness.correction.correction_options import FOLDS, ProbabilityOptions
 from harness.data.columns import NO_VALUE
 from harness.measure.cells import bounds, number, sort_key
 from harness.measure.compare import Recording, align

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.correction.cell_results import over_languages
-from harness.correction.options import Per, SetOptions
+from harness.correction.correction_options import Per, SetOptions
 from harness.measure.item_table import ItemTable
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.map_quality import (

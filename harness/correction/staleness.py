@@ -11,7 +11,7 @@ import msgspec
 from harness.correction.cell_results import rows_with_value
 from harness.correction.certificate import Certificate, CertifiedData, CertifiedJudge, judge_problems
 from harness.correction.certify import JudgedRun, certify, scores_hash
-from harness.correction.options import AcceptOptions, CalibrateOptions
+from harness.correction.correction_options import AcceptOptions, CalibrateOptions
 from harness.data.dataset import Dataset
 from harness.errors import JudgeError, UsageError
 from harness.measure.compare import Recording

@@ -30,7 +30,7 @@ from harness.data.labels import Labels, checked_labels, first_line, read_label_r
 from harness.data.same_texts import first_copies
 from harness.errors import ContentError, HarnessError, StoreError, UsageError, refuse_faults
 from harness.model import CONDITION, Item, Label, Scale
-from harness.offensive import without_quotations
+from harness.offensive_texts import without_quotations
 from harness.row_files import find_table, read_rows, to_jsonl
 from harness.text import in_nfc, short_repr
 

@@ -23,7 +23,7 @@ from harness.data.judgments import JudgmentRow, Judgments, one_row_per_score
 from harness.data.labels import LabelRow, unknown_metrics
 from harness.errors import ContentError, HarnessError, UsageError, refuse_faults
 from harness.model import AnnotatorKind, Item, Scale, Source
-from harness.offensive import hides_texts
+from harness.offensive_texts import hides_texts
 from harness.parse.language import other_language_of
 from harness.row_files import refuse_half_characters
 from harness.text import normalised_id, person_key, quoted

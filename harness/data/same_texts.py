@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from harness.model import Item
-from harness.offensive import looks_like_text
+from harness.offensive_texts import looks_like_text
 from harness.text import normalised
 
 _BESIDE = ("system_prompt", "prompt", "instruction", "query", "context", "passage", "source", "original", "left", "right")

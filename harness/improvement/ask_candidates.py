@@ -38,7 +38,7 @@ from harness.improvement.candidates import (
     refuse_unfit,
 )
 from harness.improvement.improve import Division, Improved, divided, improve, starting_point
-from harness.improvement.options import ImproveOptions
+from harness.improvement.improvement_options import ImproveOptions
 from harness.improvement.questions import (
     ChooseHalf,
     ConfirmHalf,
@@ -52,7 +52,7 @@ from harness.measure import recordings
 from harness.measure.compare import Recording, align, of_metrics, only_where
 from harness.measure.options import MeasureOptions, annotators_needed
 from harness.model import SAMPLING, JudgeCondition, Query, Variant, parse_variant
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.prompts import load_own_prompt, load_own_rubric, with_rubric
 from harness.row_files import to_jsonl
 from harness.runs import (

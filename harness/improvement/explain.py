@@ -14,7 +14,7 @@ from harness.correction.cell_results import UnreadCells, over_languages, refuse_
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.improvement.options import USUAL_COVARIATES, ExplainOptions
+from harness.improvement.improvement_options import USUAL_COVARIATES, ExplainOptions
 from harness.judges import traits_of
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align

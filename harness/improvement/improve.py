@@ -22,7 +22,7 @@ from harness.decide.sentences import unread_sentence
 from harness.decide.verdicts import Verdict, verdicts_of_tables
 from harness.errors import JudgeError, UsageError
 from harness.improvement.candidates import CalibratedCandidates, CalibrationSteps, is_calibrated
-from harness.improvement.options import ImproveOptions
+from harness.improvement.improvement_options import ImproveOptions
 from harness.improvement.questions import (
     ChooseHalf,
     ConfirmedUse,
@@ -41,7 +41,7 @@ from harness.measure.compare import Recording, align, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import MeasureOptions
 from harness.model import JudgeCondition, Score, plainness
-from harness.offensive import HIDDEN
+from harness.offensive_texts import HIDDEN
 from harness.row_files import find_table
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.choose_and_confirm import ConfirmedGain, Halving, confirm, halve, level_of_use, texts_to_confirm

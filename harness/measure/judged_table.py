@@ -33,7 +33,7 @@ from harness.errors import UsageError
 from harness.measure.label_counts import Classes, Design, LabelCounts, classes_of, count_labels, numbers
 from harness.measure.options import ALWAYS, POOLED, Drawing, Level, MeasureOptions, annotators_needed
 from harness.model import CELL, CONDITION, Failure, JudgeCondition, plainness
-from harness.offensive import hides_texts, looks_like_text
+from harness.offensive_texts import hides_texts, looks_like_text
 from harness.stats.agreement.agreement import share_of_pairs
 from harness.stats.agreement.describe import LEVELS, agreement_level
 from harness.stats.core.arrays import Floats, Ints

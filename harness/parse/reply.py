@@ -31,7 +31,7 @@ from harness.parse.values import (
     with_stars_as_numbers,
 )
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
-from harness.patterns import SECONDS, SlowPattern, pattern_of
+from harness.timed_patterns import SECONDS, SlowPattern, pattern_of
 
 MAX_READ = 200  # no text has so many errors; further ones are not read
 

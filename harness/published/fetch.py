@@ -30,7 +30,7 @@ from harness.content.library import bundled_root
 from harness.content.specs import ConvertedTable, DatasetCard, LabelMapping, RawFile, RawSource
 from harness.errors import AbsentRawFile, ContentError, DataFetchError, HarnessError, StoreError, UsageError
 from harness.exchange.labels.importing import import_labels
-from harness.exchange.labels.options import ImportOptions
+from harness.exchange.labels.table_options import ImportOptions
 from harness.plugins import describe_failure, registered, registered_twice
 from harness.published.raw import RawFiles, Row, Tables, error_in_row
 from harness.row_files import TABLE_ENDS, find_table, jsonl_lines, make_folder, open_bytes, read_rows, sha256_of, to_json, write_atomic

@@ -18,10 +18,10 @@ from harness.decide.verdicts import Verdict
 from harness.judge_atlas.atlas import FILE, Atlas, read_atlas
 from harness.measure.options import POOLED
 from harness.measure.score_ranking import RANKED_BY_ORDER, RankedJudge, Ranking
-from harness.render.verdicts import sides_of_verdicts
+from harness.render.verdict_text import sides_of_verdicts
 from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.next_steps import LabelPages
 from harness.reports.answer.parts import Answer, Sentence, joined, plain_cards
-from harness.reports.answer.steps import LabelPages
 from harness.reports.tables.numbers import counted
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

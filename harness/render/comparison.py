@@ -15,7 +15,7 @@ from harness.measure.options import POOLED
 from harness.model import SIDE
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable
 from harness.render.terminal import dim_lines, legend_of, print_whole, render_answer, render_sections, render_verdicts, table_heading
-from harness.render.verdicts import side_text, two_people_sentence
+from harness.render.verdict_text import side_text, two_people_sentence
 from harness.reports.answer.parts import joined
 from harness.reports.comparison import DecidedComparison
 from harness.reports.tables.columns import EMPTY, Row, TableName, columns_in

@@ -25,7 +25,7 @@ from harness.render.figures import style
 from harness.render.figures.style import Drawn, FigureOptions
 from harness.render.fitted_table import FittedTable, gap_between
 from harness.render.terminal import closing_line, dim_lines, print_lines, signature_line, styled_answer
-from harness.render.verdicts import SHORT_NAMES, AnswerLine, lines_of
+from harness.render.verdict_text import SHORT_NAMES, AnswerLine, lines_of
 from harness.reports.answer.parts import FAILS, PASSES, SIGNS, Answer, Card, NextStep, state_of
 from harness.reports.tables.columns import CELL_TABLES, COEFFICIENT, OBSTACLES, SHARE, columns_in, metric_words
 from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability, two_digits

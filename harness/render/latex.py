@@ -11,9 +11,9 @@ from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
-from harness.render.verdicts import judged_sides
+from harness.render.verdict_text import judged_sides
 from harness.reports.answer.parts import against_words, cause_words, state_of
-from harness.reports.answer.words import condition_words
+from harness.reports.answer.verdict_words import condition_words
 from harness.reports.run_report import Report
 from harness.reports.tables.columns import Column, TableName, columns_in, legend_lines, metric_words
 from harness.reports.tables.numbers import UNDEFINED

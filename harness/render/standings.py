@@ -28,7 +28,7 @@ from harness.render.board_answer import (
 )
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
 from harness.render.terminal import print_whole, styled_answer, table_heading
-from harness.render.verdicts import column_widths, lines_of
+from harness.render.verdict_text import column_widths, lines_of
 from harness.reports.answer.parts import AGAINST, CORRECTED, FAILS, PASSES, SIGNS, STYLES, UNKNOWN, USE, joined
 from harness.reports.tables.columns import COEFFICIENT, COLUMNS, TEXT, Column, Row, TableName, columns_in, metric_words
 from harness.reports.tables.numbers import UNDEFINED, counted, probability_counts

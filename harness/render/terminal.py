@@ -23,7 +23,7 @@ from harness.measure.options import POOLED
 from harness.measure.summaries import LanguageSummary
 from harness.model import CONDITION, SYSTEM_ROLE, JudgeCondition
 from harness.render.fitted_table import PIPE_WIDTH, STYLES, FittedTable, output_width
-from harness.render.verdicts import (
+from harness.render.verdict_text import (
     SHORT_NAMES,
     AnswerLine,
     answer_lines,
@@ -33,8 +33,8 @@ from harness.render.verdicts import (
     side_text,
     two_people_sentence,
 )
+from harness.reports.answer.next_steps import LabelPages
 from harness.reports.answer.parts import SIGNS, Answer
-from harness.reports.answer.steps import LabelPages
 from harness.reports.tables.columns import Row, TableName, columns_in
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate, varying_keys

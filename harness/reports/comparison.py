@@ -16,7 +16,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
 from harness.measure.compare import Comparison, JudgedTables, LazySequence, Recording, align, compare_tables
 from harness.measure.options import MeasureOptions
-from harness.reports.answer.steps import LabelPages, label_pages
+from harness.reports.answer.next_steps import LabelPages, label_pages
 from harness.signature import ComparisonSignature
 from harness.text import short_repr
 

@@ -24,7 +24,7 @@ from harness.measure.options import BY_METRIC, of_rule
 from harness.measure.recordings import recording, signatures
 from harness.measure.summaries import LanguageSummary, pooled_differences, summaries
 from harness.model import CONDITION, ConditionRow, Failure, RealisedPerturbation, Score
-from harness.reports.answer.steps import LabelPages, label_pages
+from harness.reports.answer.next_steps import LabelPages, label_pages
 from harness.reports.sections.section import SectionInput
 from harness.reports.sections.section_registry import run_sections
 from harness.runs import SET_ASIDE, RunAnswers, RunProtocol

@@ -28,7 +28,7 @@ from harness.exchange.labels.pairs_of_outputs import PARALLEL_SOURCE
 from harness.judges import Judge, JudgeOptions, traits_of
 from harness.judges.base import Environment
 from harness.model import Condition, Item, JudgeIdentity, Prompt, Query, Reply, Score, Variant
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.options import part_of
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
 from harness.parse.finish_reasons import was_cut

@@ -315,6 +315,6 @@ def _reading_code_hash() -> str:
     """Hash of the code that turns replies into judgments: when it changes, all replies are read again."""
     package = Path(__file__).parent.parent
     readers = [package / "runs" / "derivation.py", package / "data" / "judgments.py", *sorted((package / "parse").glob("*.py"))]
-    files = [Path(__file__), package / "patterns.py", package / "judges" / "panel.py", *readers]
+    files = [Path(__file__), package / "timed_patterns.py", package / "judges" / "panel.py", *readers]
     code = b"".join(path.read_bytes() for path in files)
     return hashlib.sha256(code + version("py3langid").encode()).hexdigest()

@@ -29,7 +29,7 @@ from harness.errors import ContentError, IncompleteRun, JudgeError, MissingData,
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name, traits_of
 from harness.judges.base import Environment
 from harness.model import Condition, JudgeIdentity
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.prompts import decision_program_hash
 from harness.row_files import can_write, temporary_copy
 from harness.runs.ask_judges import (

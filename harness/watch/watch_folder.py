@@ -23,8 +23,8 @@ from harness.correction.cell_results import judged_rows
 from harness.correction.certificate import Certificate, CertifiedWatch, EarlierWatch
 from harness.correction.certified_cell import AGAIN, CertifiedCell
 from harness.correction.certify import JudgedRun
+from harness.correction.correction_options import SampleOptions
 from harness.correction.labels_budget import draw_label_sample
-from harness.correction.options import SampleOptions
 from harness.correction.staleness import certified_run_settings, condition_changes, staleness
 from harness.data.judgments import Judgments
 from harness.decide.sentences import unread_sentence
@@ -35,7 +35,6 @@ from harness.measure.options import Annotators, MeasureOptions
 from harness.model import JudgeCondition
 from harness.row_files import make_folder, sha256_of, to_json, write_atomic
 from harness.stats.estimation.betting import limits_of_repeats, reference_limits
-from harness.watch.options import WatchOptions
 from harness.watch.watch_check import (
     Answers,
     WatchCheck,
@@ -52,6 +51,7 @@ from harness.watch.watch_check import (
     watched,
     without_certified,
 )
+from harness.watch.watch_options import WatchOptions
 from harness.watch.watch_plan import (
     CERTIFICATE,
     GROUPS,

@@ -23,7 +23,7 @@ from harness.correction.certificate import CertifiedJudge
 from harness.errors import ContentError, StoreError, UsageError, refuse_pipe
 from harness.model import Score
 from harness.row_files import PRIVATE_FILE, json_rows, read_rows, refuse_other_schema, to_json, to_jsonl, write_atomic, write_together
-from harness.watch.options import WatchOptions
+from harness.watch.watch_options import WatchOptions
 
 PLAN, ANCHORS, CERTIFICATE, CERTIFIED = "watch.json", "anchors.jsonl", "certificate.json", "certified.txt"
 SCHEMA_VERSION = 2

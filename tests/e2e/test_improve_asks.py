@@ -15,7 +15,7 @@ import pytest
 from harness.content.library import bundled_root
 from harness.improvement import ask_candidates
 from harness.improvement.ask_candidates import Asking, planned, write_pool
-from harness.improvement.options import ImproveOptions
+from harness.improvement.improvement_options import ImproveOptions
 from harness.improvement.questions import FILE, ConfirmHalf
 from harness.measure.options import MeasureOptions
 from harness.runs import RunSpec

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from harness.annotate.options import PageImportOptions, PageOptions
+from harness.annotate.labelling_options import PageImportOptions, PageOptions
 from harness.annotate.page import PagesSummary, make_pages
 from harness.annotate.page_import import import_page_results
 from harness.annotate.page_results import ReviewedJudge, ReviewedScore, read_record
@@ -22,7 +22,7 @@ from harness.authoring.scaffold import new_interface
 from harness.content import Library
 from harness.data import load_bundled, load_folder
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.options import ImportOptions
+from harness.exchange.labels.table_options import ImportOptions
 from tests.conftest import HANG_SECONDS
 from tests.e2e.labelling import data_of, label, open_page, practise, save, visitor
 from tests.e2e.pages import chromium

@@ -13,7 +13,7 @@ import pytest
 
 import harness
 from harness.boards import submit
-from harness.boards.options import SubmitterStatement
+from harness.boards.submission_options import SubmitterStatement
 from harness.content import Library
 from harness.data import load_folder
 from harness.errors import UsageError

@@ -18,7 +18,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from harness import api
-from harness.annotate.options import LabelCheckOptions
+from harness.annotate.labelling_options import LabelCheckOptions
 from harness.data.dataset import Dataset, load_folder
 from harness.row_files import to_jsonl
 from harness.stats import gwet_ac

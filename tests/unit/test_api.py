@@ -11,7 +11,7 @@ import pytest
 
 import harness
 from harness import api
-from harness.annotate.options import LabelCheckOptions
+from harness.annotate.labelling_options import LabelCheckOptions
 from harness.decide.options import CompareOptions, DecisionOptions
 from harness.reports.run_report import Report
 from harness.row_files import to_json, to_jsonl

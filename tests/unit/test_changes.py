@@ -196,7 +196,7 @@ CHANGES = {
                 "    top_ps: Annotated": '    min_ps: Annotated[tuple[float | None, ...], Reads(top_ps), Flag("--min-p")] = (None,)\n'
                 '    """least share"""\n    top_ps: Annotated',
             },
-            "exchange/scores/options.py": {
+            "exchange/scores/score_options.py": {
                 "    top_p: ": '    min_p: Annotated[TopP | None, Flag()] = None\n    """least share"""\n    top_p: ',
             },
         },
@@ -326,8 +326,8 @@ CHANGES = {
         files={
             "render/figures/text_length.py": FIGURE.lstrip(),
             "render/figures/__init__.py": {
-                "from harness.render.verdicts import": "from harness.render.figures.text_length import draw_text_length\n"
-                "from harness.render.verdicts import",
+                "from harness.render.verdict_text import": "from harness.render.figures.text_length import draw_text_length\n"
+                "from harness.render.verdict_text import",
                 '    "injection": (': '    "length": ("text_length", draw_text_length),\n    "injection": (',
             },
         },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, SetOptions
+from harness.correction.correction_options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, SetOptions
 from harness.decide.options import CompareOptions, DecisionOptions
 from harness.errors import UsageError
 from harness.measure.options import MeasureOptions, key_and_values, restrictions

@@ -10,16 +10,16 @@ import pytest
 
 import harness
 from harness import api, asking_options, content, data, errors, sources
-from harness.annotate.options import LabelCheckOptions
+from harness.annotate.labelling_options import LabelCheckOptions
 from harness.correction import cascade_certificate, certificate
-from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
+from harness.correction.correction_options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
 from harness.data import frames
 from harness.decide.options import CompareOptions, DecisionOptions
-from harness.exchange.labels.options import TableOptions
+from harness.exchange.labels.table_options import TableOptions
 from harness.gate.policy import GateOptions
 from harness.improvement.ask_candidates import Asking
 from harness.improvement.candidates import AskedCandidate
-from harness.improvement.options import ExplainOptions, ImproveOptions
+from harness.improvement.improvement_options import ExplainOptions, ImproveOptions
 from harness.runs import runner, specification
 
 PUBLIC = {

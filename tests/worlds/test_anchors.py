@@ -19,9 +19,9 @@ from numpy.random import Generator
 
 from harness.correction.certificate import CertifiedJudge
 from harness.stats.core.arrays import Floats
-from harness.watch.options import WatchOptions
 from harness.watch.watch_check import Answers, check_watch, draw_anchors, see_anchors
 from harness.watch.watch_folder import _cell_references
+from harness.watch.watch_options import WatchOptions
 from harness.watch.watch_plan import Anchor, Day, Seen, SeenCell, SeenProduction, WatchedCell, WatchPlan
 from tests.worlds.rows import Row, median_with_limits, table
 from tests.worlds.worlds import group_sizes

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from harness.correction.options import SetOptions
+from harness.correction.correction_options import SetOptions
 from harness.correction.score_maps import MapInput, SetMaker, learn, map_inputs, sets_at
 from harness.measure.item_table import AnswerCounts, ItemTable
 from harness.measure.label_counts import Classes, LabelCounts

@@ -18,8 +18,8 @@ import pytest
 from numpy.random import Generator
 
 import harness
+from harness.correction.correction_options import LabelBudgetOptions, SampleOptions
 from harness.correction.labels_budget import LabelsNeeded, draw_label_sample, label_budget
-from harness.correction.options import LabelBudgetOptions, SampleOptions
 from harness.measure.compare import Recording, compare
 from harness.measure.options import MeasureOptions
 from harness.stats.core.arrays import Floats, Ints

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from harness.correction.options import ProbabilityOptions
+from harness.correction.correction_options import ProbabilityOptions
 from harness.correction.probabilities import DO_NOT_HOLD, HOLD, ProbabilityTests, decide_probabilities
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.probability_tests import calibration_tests

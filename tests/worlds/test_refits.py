@@ -17,7 +17,7 @@ import pytest
 from numpy.random import Generator
 
 import harness
-from harness.correction.options import ProbabilityOptions
+from harness.correction.correction_options import ProbabilityOptions
 from harness.correction.probabilities import PROBABILITY_VERDICTS
 from harness.stats.core.arrays import Floats, Ints
 from tests.worlds.rows import Row, table

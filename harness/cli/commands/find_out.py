@@ -20,7 +20,7 @@ from harness.cli.commands.shared import (
     WageFlags,
 )
 from harness.decide.options import CompareOptions, DecisionOptions
-from harness.exchange.labels.options import MappingOptions, ReadingOptions, TableOptions
+from harness.exchange.labels.table_options import MappingOptions, ReadingOptions, TableOptions
 from harness.options import Flag, Names, PositiveNumber, ReadsEach
 from harness.options import base_url as read_url
 from harness.runs import RunSpec

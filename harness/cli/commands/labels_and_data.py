@@ -6,7 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from harness.annotate.options import LabelCheckOptions, PageImportOptions, PageOptions
+from harness.annotate.labelling_options import LabelCheckOptions, PageImportOptions, PageOptions
 from harness.cli.command import FORM, Command, command
 from harness.cli.commands.shared import (
     CardFlags,
@@ -15,8 +15,8 @@ from harness.cli.commands.shared import (
     JsonFlags,
     OutFlags,
 )
-from harness.correction.options import LabelBudgetOptions, SampleOptions
-from harness.exchange.labels.options import ImportOptions, MappingOptions
+from harness.correction.correction_options import LabelBudgetOptions, SampleOptions
+from harness.exchange.labels.table_options import ImportOptions, MappingOptions
 from harness.options import Count, Flag, Names, Port, Seed, Share, Shares
 
 

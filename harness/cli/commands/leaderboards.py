@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.asking_options import Speed
-from harness.boards.options import SubmitterStatement, VerifyOptions
+from harness.boards.submission_options import SubmitterStatement, VerifyOptions
 from harness.cli.command import command
 from harness.cli.commands.shared import (
     BoardDataFlags,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from harness.cli.command import Command, command
 from harness.cli.commands.shared import CardFlags, ContentFlags, JsonFlags, OutFlags
-from harness.exchange.scores.options import ScoreChoice, ScoreImportOptions
+from harness.exchange.scores.score_options import ScoreChoice, ScoreImportOptions
 from harness.options import Flag, Names, ReadsEach, Temperature, body_field, header
 
 

@@ -17,13 +17,13 @@ from harness.cli.commands.shared import (
     JudgedFlags,
     OutFlags,
 )
-from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
+from harness.correction.correction_options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
 from harness.decide.options import DecisionOptions
-from harness.exchange.labels.options import TableOptions
+from harness.exchange.labels.table_options import TableOptions
 from harness.gate.policy import GateOptions
-from harness.improvement.options import ExplainOptions, ImproveOptions
+from harness.improvement.improvement_options import ExplainOptions, ImproveOptions
 from harness.options import Count, Flag, Names, PricedJudges
-from harness.watch.options import WatchOptions
+from harness.watch.watch_options import WatchOptions
 
 
 class ImproveCandidates(Command, group="candidates that are asked (of a data folder without recorded answers of --judge)"):

@@ -28,7 +28,6 @@ from harness.exchange.labels.columns_of_source import (
 )
 from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item, with_ids, with_plain_names
 from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
-from harness.exchange.labels.options import ImportOptions
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.table import (
     SourceTable,
@@ -39,6 +38,7 @@ from harness.exchange.labels.table import (
     require_flippable,
     reverse_score,
 )
+from harness.exchange.labels.table_options import ImportOptions
 from harness.exchange.labels.target_folder import (
     GivenItems,
     ItemRows,
@@ -50,7 +50,7 @@ from harness.exchange.labels.target_folder import (
     without_paths,
 )
 from harness.model import AnnotatorKind, Scale, Source
-from harness.offensive import without_quotations
+from harness.offensive_texts import without_quotations
 from harness.text import quoted
 
 _KINDS_WITH_USERS = ("sheet", "label-studio", "argilla")  # their annotators have an account or a name

@@ -31,8 +31,8 @@ from harness.exchange.labels.table import (
     id_text,
     is_blank,
 )
-from harness.patterns import TOO_SLOW, Pattern, SlowPattern
 from harness.text import quoted
+from harness.timed_patterns import TOO_SLOW, Pattern, SlowPattern
 
 _POTATO = ("instance_id", "user_id")
 _ON = ("on", "true", "1")

@@ -13,10 +13,10 @@ from harness.content.problems import scale_complaints
 from harness.content.scale_text import MOST_CLASSES, parse_scale, parse_score
 from harness.content.specs import ROLES, LabelMapping, read_spec
 from harness.errors import UsageError
-from harness.exchange.labels.options import MappingOptions
+from harness.exchange.labels.table_options import MappingOptions
 from harness.model import Item, Scale, Score
 from harness.options import fields_named
-from harness.patterns import TOO_SLOW, Pattern, SlowPattern
+from harness.timed_patterns import TOO_SLOW, Pattern, SlowPattern
 
 ITEM_KEYS = Item.__struct_fields__  # what a text cannot be called
 

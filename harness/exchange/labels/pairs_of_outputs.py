@@ -21,7 +21,7 @@ from harness.data.dataset import Dataset, read_back
 from harness.data.folders import data_toml, write_folder
 from harness.errors import UsageError
 from harness.model import Item
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.row_files import to_jsonl
 from harness.text_measures import control_answer
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from harness.errors import ContentError, UsageError, unreadable
 from harness.exchange.labels import argilla, label_studio, records, sheet
-from harness.exchange.labels.options import SourceOptions
 from harness.exchange.labels.spreadsheets import OLD_EXCEL, open_book, read_delimited, read_xlsx
 from harness.exchange.labels.table import SourceTable, is_blank, with_conversations
+from harness.exchange.labels.table_options import SourceOptions
 
 KINDS = ("csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla")
 KIND_BY_SUFFIX = {

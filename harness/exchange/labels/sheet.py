@@ -28,7 +28,7 @@ from harness.exchange.labels.labelling_tasks import Selection, TaskSection, make
 from harness.exchange.labels.spreadsheets import grid, open_book
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, columns_of, is_blank
 from harness.model import Item, Scale
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.row_files import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet, write_together
 from harness.text import looks_like_formula, without_controls
 

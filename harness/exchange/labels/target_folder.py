@@ -23,7 +23,7 @@ from harness.exchange.labels.read import read_source
 from harness.exchange.labels.records import refuse_large
 from harness.exchange.labels.table import Record, Unreadable, UnreadableScore, id_text, is_blank
 from harness.model import AnnotatorKind, Item, Scale
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.parse.language import other_language_of
 from harness.row_files import find_table, open_bytes, read_rows, to_jsonl
 from harness.text import normalised_id, quoted

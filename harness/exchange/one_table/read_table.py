@@ -23,7 +23,6 @@ from harness.data.judgments import NO_VARIANT, JudgmentRow, probabilities_text
 from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.layouts import with_plain_names, with_scores_of_cells
-from harness.exchange.labels.options import Role, SourceOptions, TableOptions
 from harness.exchange.labels.read import KIND_BY_SUFFIX, read_source
 from harness.exchange.labels.spreadsheets import likely_encoding
 from harness.exchange.labels.table import (
@@ -39,6 +38,7 @@ from harness.exchange.labels.table import (
     is_blank,
     with_conversations,
 )
+from harness.exchange.labels.table_options import Role, SourceOptions, TableOptions
 from harness.exchange.one_table.column_names import are_places, side_of
 from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, find_roles, is_total
 from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns

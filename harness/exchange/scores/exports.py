@@ -22,9 +22,9 @@ from harness.data.folders import data_toml, write_folder
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.exchange.scores.external_scores import METADATA_KEY, Reasons, metadata_of_item
-from harness.exchange.scores.options import ScoreChoice
+from harness.exchange.scores.score_options import ScoreChoice
 from harness.model import CONDITION, Item
-from harness.offensive import refuse_in_repository
+from harness.offensive_texts import refuse_in_repository
 from harness.row_files import escape_controls, to_json, to_parquet
 
 _ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")

@@ -52,10 +52,10 @@ from harness.exchange.scores.external_scores import (
     repeat_number,
 )
 from harness.exchange.scores.formats import OTHERS, SCORE_KINDS, reader_of
-from harness.exchange.scores.options import ScoreImportOptions
 from harness.exchange.scores.score_meaning import ScoreMeaning, id_pattern, read_meaning
+from harness.exchange.scores.score_options import ScoreImportOptions
 from harness.model import AnnotatorKind, Failure, Scale, Score
-from harness.offensive import without_quotations
+from harness.offensive_texts import without_quotations
 from harness.parse import (
     AnswerRule,
     Reading,
@@ -67,9 +67,9 @@ from harness.parse import (
     read_reply,
     vocabulary_of,
 )
-from harness.patterns import TOO_SLOW, SlowPattern
 from harness.row_files import find_table
 from harness.text import quoted
+from harness.timed_patterns import TOO_SLOW, SlowPattern
 
 _TASK = "imported"  # of items without one
 _MOST_VALUES = 8  # shown of a metric without a scale

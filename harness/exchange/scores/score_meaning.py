@@ -12,9 +12,9 @@ from harness.content.problems import scale_complaints
 from harness.content.specs import read_spec
 from harness.errors import UsageError
 from harness.exchange.labels.mapping import parse_categories, parse_pairs, parse_scales
-from harness.exchange.scores.options import ScoreImportOptions
+from harness.exchange.scores.score_options import ScoreImportOptions
 from harness.model import Scale, Score
-from harness.patterns import Pattern
+from harness.timed_patterns import Pattern
 
 ALL_METRICS = "*"
 

@@ -20,9 +20,9 @@ from harness.plugins import load, registered
 from harness.render.figures.charts import draw_doses, draw_failures, draw_few_shot, draw_reliability, draw_temperature, write_reliability
 from harness.render.figures.dots import draw_agreement, draw_consistency, draw_corrected, draw_injection, draw_sensitivity
 from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, Section, form_of
-from harness.render.figures.verdicts import draw_answer, draw_by_agreement, draw_distributions, write_answer
+from harness.render.figures.verdict_figures import draw_answer, draw_by_agreement, draw_distributions, write_answer
 from harness.render.pictured import dose_responses, failure_shares
-from harness.render.verdicts import judged_sides
+from harness.render.verdict_text import judged_sides
 from harness.row_files import write_together
 
 __all__ = [

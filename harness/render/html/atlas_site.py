@@ -276,7 +276,7 @@ def _share(title: str, words: str, picture: str) -> dict[str, str]:
 
 def _share_picture(answer: AtlasAnswer) -> bytes:
     """Return the picture for previews; empty without the extra `figures`."""
-    from harness.render.figures.verdicts import draw_share
+    from harness.render.figures.verdict_figures import draw_share
 
     with suppress(UsageError):
         return draw_share(answer.answer.title, answer.lead, answer.answer.sentences)

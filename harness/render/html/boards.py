@@ -47,7 +47,7 @@ from harness.render.standings import (
     verdict_table,
 )
 from harness.reports.answer.parts import SIGNS, STYLES, cause_words, count_questions, deciding, state_of, state_words
-from harness.reports.answer.words import shown_value, style_of
+from harness.reports.answer.verdict_words import shown_value, style_of
 from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import difference, percent, two_digits
 from harness.reports.tables.text_table import Heading, TextTable

@@ -15,9 +15,10 @@ from harness.decide.sentences import unread_words
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
 from harness.render.html.marks import Mark, difference_track, gap_track, state_bar, track
-from harness.render.verdicts import judged_sides, side_of
+from harness.render.verdict_text import judged_sides, side_of
 from harness.reports.answer.build_answer import build_answer
 from harness.reports.answer.matrix import axis_reach, beside_people, groups_of
+from harness.reports.answer.next_steps import LabelPages
 from harness.reports.answer.parts import (
     SIGNS,
     STYLES,
@@ -31,8 +32,7 @@ from harness.reports.answer.parts import (
     state_of,
     state_words,
 )
-from harness.reports.answer.steps import LabelPages
-from harness.reports.answer.words import (
+from harness.reports.answer.verdict_words import (
     annotators_of,
     difference_words,
     place_of,

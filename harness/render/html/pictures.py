@@ -19,8 +19,8 @@ from harness.measure.summaries import LabelScorePairs, best_is_first, label_scor
 from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, JudgedCells
 from harness.render.html.marks import Point, bar, confusion_matrix, diagonal_panel
 from harness.render.pictured import ReliabilityCurves, ReliabilityPanel, curves_words, reliability_curves
-from harness.render.verdicts import Side, filters_of, is_baseline, languages_of, plainest_first, side_name, side_of, sides_of
-from harness.reports.answer.words import style_of
+from harness.render.verdict_text import Side, filters_of, is_baseline, languages_of, plainest_first, side_name, side_of, sides_of
+from harness.reports.answer.verdict_words import style_of
 from harness.reports.sections.probabilities import NAME
 from harness.reports.sections.section_registry import ShownSection
 from harness.reports.tables.columns import metric_title, metric_words

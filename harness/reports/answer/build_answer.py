@@ -15,9 +15,9 @@ from harness.decide.verdicts import Verdict
 from harness.measure.item_table import total_answers
 from harness.reports.answer.cards import best_judges, cards_of_one, cards_of_several, copied_cards, missing_cards, note_cards
 from harness.reports.answer.matrix import verdict_matrices
+from harness.reports.answer.next_steps import LabelPages, next_steps
 from harness.reports.answer.parts import Answer, Card, Sentence, cause_words, joined, plain_cards
-from harness.reports.answer.steps import LabelPages, next_steps
-from harness.reports.answer.words import (
+from harness.reports.answer.verdict_words import (
     Sides,
     bar_words,
     judge_of,

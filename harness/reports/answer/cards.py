@@ -9,7 +9,7 @@ from harness.decide.class_shares import ClassShare, mostly_missed, words_of_shar
 from harness.decide.verdicts import Verdict
 from harness.judges import note_of
 from harness.reports.answer.parts import CAUSES, UNKNOWN, Card, cause_of, cause_words, count_causes, deciding, joined, state_of
-from harness.reports.answer.words import (
+from harness.reports.answer.verdict_words import (
     Sides,
     bar_words,
     easiest,

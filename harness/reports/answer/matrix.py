@@ -23,7 +23,7 @@ from harness.reports.answer.parts import (
     state_of,
     state_words,
 )
-from harness.reports.answer.words import Sides, condition_words, difference_words, judge_of, shown_value, side_names, style_of
+from harness.reports.answer.verdict_words import Sides, condition_words, difference_words, judge_of, shown_value, side_names, style_of
 from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted, difference, percent
 

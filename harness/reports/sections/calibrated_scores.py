@@ -9,7 +9,7 @@ import msgspec
 
 from harness.content.tags import english_name
 from harness.correction.calibrate import ALPHA, CalibratedCell, CalibratedMetric, metrics_of_all_judges
-from harness.correction.options import CalibrateOptions
+from harness.correction.correction_options import CalibrateOptions
 from harness.measure.compare import Recording
 from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED, MeasureOptions

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from harness.content.tags import english_name
-from harness.correction.options import ProbabilityOptions
+from harness.correction.correction_options import ProbabilityOptions
 from harness.correction.probabilities import (
     DO_NOT_HOLD,
     HOLD,

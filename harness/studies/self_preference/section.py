@@ -15,7 +15,7 @@ from harness.measure.judged_table import KEYS
 from harness.measure.options import POOLED, MeasureOptions
 from harness.model import Item
 from harness.reports.answer.parts import Card
-from harness.reports.answer.words import condition_words
+from harness.reports.answer.verdict_words import condition_words
 from harness.reports.sections.section import Opening, OpeningNumber, Section, SectionInput, SectionNumbers, SectionTable, rows_across
 from harness.reports.tables.columns import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column, metric_words
 from harness.reports.tables.columns import Row as ReadRow

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.annotate.blind_pairs import KeptPair, blind_pairs, blind_shares, kept_pairs, load_pack
-from harness.annotate.options import PageOptions
+from harness.annotate.labelling_options import PageOptions
 from harness.annotate.page import make_pages
 from harness.annotate.page_data import data_of
 from harness.annotate.page_results import read_record

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.annotate.options import PageOptions
+from harness.annotate.labelling_options import PageOptions
 from harness.annotate.page import assign, make_pages, parts, reading_order
 from harness.annotate.page_data import _FOLDER, SCRIPTS, SERVED, data_of
 from harness.annotate.page_results import read_record

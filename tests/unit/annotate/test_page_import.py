@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.annotate.options import PageImportOptions
+from harness.annotate.labelling_options import PageImportOptions
 from harness.annotate.page_import import import_page_results, is_result_file
 from harness.annotate.page_results import (
     RECORD,
@@ -32,7 +32,7 @@ from harness.content.specs import ExitQuestion, LabelMapping
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.importing import ImportSummary
-from harness.exchange.labels.options import ImportOptions
+from harness.exchange.labels.table_options import ImportOptions
 from harness.model import Item, Scale
 from harness.row_files import to_json, write_atomic
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from harness.annotate.options import PageOptions
+from harness.annotate.labelling_options import PageOptions
 from harness.annotate.page import make_pages
 from harness.cli import main
 from harness.content import Library

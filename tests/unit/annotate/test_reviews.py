@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.annotate.options import PageOptions
+from harness.annotate.labelling_options import PageOptions
 from harness.annotate.page import make_pages
 from harness.annotate.page_data import data_of
 from harness.annotate.page_results import ReviewedJudge, ReviewedScore, read_record

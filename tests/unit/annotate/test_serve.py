@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.annotate.options import PageOptions
+from harness.annotate.labelling_options import PageOptions
 from harness.annotate.page import make_pages
 from harness.annotate.page_results import PageAnswer, checksum
 from harness.cli import main

@@ -9,7 +9,7 @@ import pytest
 
 from harness.api import run
 from harness.boards.board import whole_board
-from harness.boards.options import SubmitterStatement
+from harness.boards.submission_options import SubmitterStatement
 from harness.boards.submit import submit
 from harness.runs import Prepared, RunResult, RunSpec
 

@@ -12,7 +12,7 @@ from harness.api import run
 from harness.boards.card import read_card, write_card
 from harness.boards.examined_submission import examine, examine_all
 from harness.boards.expected_submission import Baselines, ExpectedCalls, expected_calls
-from harness.boards.options import SubmitterStatement
+from harness.boards.submission_options import SubmitterStatement
 from harness.boards.submit import submit
 from harness.data.judgments import Judgments
 from harness.model import JudgeIdentity

@@ -12,9 +12,9 @@ from harness.asking_options import Settings
 from harness.boards.card import CARD, Part, read_card, write_card
 from harness.boards.examined_submission import ExaminedSubmission, ScoredSubmission, examine
 from harness.boards.expected_submission import Baselines, expected_calls
-from harness.boards.options import SubmitterStatement, VerifyOptions
 from harness.boards.standings import standings
 from harness.boards.submission_files import REPLIES, compress_lines, read_lines
+from harness.boards.submission_options import SubmitterStatement, VerifyOptions
 from harness.boards.submit import submit
 from harness.boards.verify import verify
 from harness.errors import UsageError

@@ -12,9 +12,9 @@ from harness.api import run
 from harness.boards.card import CARD, read_card, write_card
 from harness.boards.examined_submission import ScoredSubmission, examine
 from harness.boards.expected_submission import Baselines, expected_calls
-from harness.boards.options import SubmitterStatement, VerifyOptions
 from harness.boards.standings import standings
 from harness.boards.submission_files import ReplyRow
+from harness.boards.submission_options import SubmitterStatement, VerifyOptions
 from harness.boards.submit import _refuse_quotations, submit
 from harness.boards.verify import verify
 from harness.data.columns import CodedColumn

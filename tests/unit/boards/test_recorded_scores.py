@@ -16,8 +16,8 @@ from harness.asking_options import Settings
 from harness.boards.board import open_board, whole_board
 from harness.boards.card import read_card, write_card
 from harness.boards.checked_boards import check_boards
-from harness.boards.options import SubmitterStatement, VerifyOptions
 from harness.boards.submission_files import SCORES
+from harness.boards.submission_options import SubmitterStatement, VerifyOptions
 from harness.boards.submit import record
 from harness.boards.verify import verify
 from harness.content import Library

@@ -10,7 +10,7 @@ import pytest
 
 from harness.asking_options import Settings
 from harness.boards.card import read_card
-from harness.boards.options import SubmitterStatement, VerifyOptions
+from harness.boards.submission_options import SubmitterStatement, VerifyOptions
 from harness.boards.submit import submit
 from harness.boards.verify import MIN_CALLS, DifferingAnswer, draw_calls, verify
 from harness.errors import ContentError, UsageError

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness import api
-from harness.annotate.options import LabelCheckOptions
+from harness.annotate.labelling_options import LabelCheckOptions
 from harness.cli.command import class_of, fields_of
 from harness.cli.commands import leaves
 from harness.decide.options import CompareOptions

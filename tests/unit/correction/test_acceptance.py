@@ -15,7 +15,7 @@ import pytest
 
 import harness
 from harness.correction.acceptance import Acceptances, AcceptedFrom, accept
-from harness.correction.options import AcceptOptions, Confidence
+from harness.correction.correction_options import AcceptOptions, Confidence
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError

@@ -13,7 +13,7 @@ import pytest
 
 import harness
 from harness.correction.calibrate import CalibratedMetric, calibrate_metric, judge_inputs
-from harness.correction.options import CalibrateOptions
+from harness.correction.correction_options import CalibrateOptions
 from harness.correction.score_maps import HALF_ALONE, HALVES, OTHERS, ClassCurve, ClassTable, MapInput, NumberLine, learn, sets_at
 from harness.errors import UsageError
 from harness.measure.compare import align

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from harness.correction.calibrate import calibrate_metric
+from harness.correction.correction_options import CalibrateOptions, SetOptions
 from harness.correction.mean_estimates import APART, Sample, mean_estimates, with_other_languages
-from harness.correction.options import CalibrateOptions, SetOptions
 from harness.correction.score_maps import LabelSets, MapInput, NumberLine, SetMaker, learn, sets_at
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.map_quality import label_rows

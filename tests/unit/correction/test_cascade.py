@@ -14,7 +14,7 @@ import pytest
 import harness
 from harness.correction.acceptance import ONLY_IF
 from harness.correction.cascade import AcceptedCascade, accept_cascade
-from harness.correction.options import AcceptOptions
+from harness.correction.correction_options import AcceptOptions
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions

@@ -18,7 +18,7 @@ from harness.correction.certificate import Certificate
 from harness.correction.certified_cell import AcceptedScores, CorrectedMean
 from harness.correction.certify import NOT_RANDOM, certify
 from harness.correction.correct import correct
-from harness.correction.options import CorrectOptions
+from harness.correction.correction_options import CorrectOptions
 from harness.correction.staleness import staleness
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording

@@ -15,7 +15,7 @@ from harness import certificate
 from harness.correction.certificate import Certificate
 from harness.correction.certified_cell import CalibratedTexts, CorrectedMean
 from harness.correction.certify import NOT_RANDOM, certify
-from harness.correction.options import CalibrateOptions
+from harness.correction.correction_options import CalibrateOptions
 from harness.correction.staleness import staleness
 from harness.errors import CertificateError, ContentError, UsageError
 from harness.measure.options import MeasureOptions

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.correction.correct import CorrectedNumber, correct
-from harness.correction.options import CorrectOptions
+from harness.correction.correction_options import CorrectOptions
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from harness.correction.correction_options import LabelBudgetOptions, SampleOptions
 from harness.correction.labels_budget import (
     NO_AGREEMENT,
     NO_NUMBER,
@@ -23,7 +24,6 @@ from harness.correction.labels_budget import (
     draw_label_sample,
     label_budget,
 )
-from harness.correction.options import LabelBudgetOptions, SampleOptions
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels

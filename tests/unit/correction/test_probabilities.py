@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.correction.options import ProbabilityOptions
+from harness.correction.correction_options import ProbabilityOptions
 from harness.correction.probabilities import PROBABILITY_VERDICTS, ProbabilityTests, decide_probabilities
 from harness.errors import UsageError, UseForbidden
 from harness.reports.sections.probabilities import headline, probabilities_section

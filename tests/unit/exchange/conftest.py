@@ -13,7 +13,7 @@ from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.data import Dataset, load_folder
 from harness.exchange.labels.importing import ImportSummary, import_labels
-from harness.exchange.labels.options import ImportOptions
+from harness.exchange.labels.table_options import ImportOptions
 from harness.model import Scale
 
 TONE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)

@@ -13,7 +13,7 @@ import pytest
 import harness
 from harness.errors import UsageError
 from harness.improvement.explain import ErrorEffect, Explained
-from harness.improvement.options import ExplainOptions
+from harness.improvement.improvement_options import ExplainOptions
 from harness.stats.intervals.regression import cluster_regression
 from tests.conftest import write_rows
 

@@ -15,7 +15,7 @@ import pytest
 
 import harness
 from harness.errors import ContentError, UsageError
-from harness.improvement.options import ImproveOptions
+from harness.improvement.improvement_options import ImproveOptions
 from harness.improvement.questions import (
     FILE,
     HEAD,

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import harness
-from harness.annotate.options import LabelCheckOptions
+from harness.annotate.labelling_options import LabelCheckOptions
 from harness.errors import UsageError
 from harness.improvement.improve import compare_rounds, read_round
-from harness.improvement.options import ImproveOptions
+from harness.improvement.improvement_options import ImproveOptions
 from harness.improvement.questions import labelled_questions
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from harness.render.figures.verdicts import draw_matrix, draw_share
+from harness.render.figures.verdict_figures import draw_matrix, draw_share
 from harness.reports.atlas_answer import atlas_matrix
 from tests.unit.judge_atlas.atlases import TODAY, atlas, row
 

@@ -16,8 +16,8 @@ from harness.correction.certify import certify
 from harness.errors import HarnessError
 from harness.measure.options import MeasureOptions
 from harness.row_files import to_json
-from harness.watch.options import WatchOptions
 from harness.watch.watch_folder import NewScores, WatchStart, add_day, begin, check
+from harness.watch.watch_options import WatchOptions
 from harness.watch.watch_plan import read_anchors, read_plan
 from tests.judged_folder import judged_folder
 

@@ -21,9 +21,9 @@ from harness.measure.options import MeasureOptions
 from harness.render.gate_and_watch import day_sentence, stream_text
 from harness.row_files import to_json
 from harness.watch import watch_folder
-from harness.watch.options import WatchOptions
 from harness.watch.watch_check import check_watch, draw_anchors, see_anchors, see_production, who_changed
 from harness.watch.watch_folder import NewScores, WatchStart, add_day, begin, check, choose_anchors, refuse_unfit
+from harness.watch.watch_options import WatchOptions
 from harness.watch.watch_plan import (
     Anchor,
     Day,

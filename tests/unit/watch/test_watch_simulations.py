@@ -17,8 +17,8 @@ from harness.stats.estimation.betting import BETS, limits_of_repeats, log_factor
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import t_quantile
 from harness.stats.intervals.noninferiority import transport
-from harness.watch.options import WatchOptions
 from harness.watch.watch_check import check_watch
+from harness.watch.watch_options import WatchOptions
 from harness.watch.watch_plan import Day, Reference, Seen, SeenAnchors, SeenCell, SeenProduction, WatchedCell, WatchPlan
 
 LEVEL, DROP, ALPHA, PER_DAY, DAYS, REFERENCE = 0.8, 0.1, 0.05, 30, 500, 300

@@ -16,8 +16,8 @@ import harness
 from harness.errors import ContentError, UsageError
 from harness.exchange.judges.instrument import Instrument, InstrumentSpec
 from harness.exchange.judges.promptfoo_judge import get_assert
-from harness.exchange.scores.options import ScoreImportOptions
 from harness.exchange.scores.score_import import import_scores
+from harness.exchange.scores.score_options import ScoreImportOptions
 from harness.judges import NoReply
 from harness.model import JudgeIdentity, Message, Reply
 from harness.runs import RunSpec, prepare

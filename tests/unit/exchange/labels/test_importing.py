@@ -21,7 +21,7 @@ from harness.content.specs import LabelMapping, ScoreColumn
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.exchange.labels.importing import import_labels
 from harness.exchange.labels.mapping import parse_scales
-from harness.exchange.labels.options import ImportOptions
+from harness.exchange.labels.table_options import ImportOptions
 from harness.measure.options import MeasureOptions
 from harness.model import Scale
 

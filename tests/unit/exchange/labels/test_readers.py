@@ -17,9 +17,9 @@ import pytest
 
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
-from harness.exchange.labels.options import SourceOptions
 from harness.exchange.labels.read import KINDS, read_source
 from harness.exchange.labels.table import SourceTable, Unreadable
+from harness.exchange.labels.table_options import SourceOptions
 from harness.row_files import to_csv, write_parquet
 
 Written = Callable[..., Path]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.options import SourceOptions
 from harness.exchange.labels.read import read_source
+from harness.exchange.labels.table_options import SourceOptions
 
 Written = Callable[..., Path]
 

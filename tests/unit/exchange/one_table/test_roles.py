@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.exchange.labels.options import Role, TableOptions
 from harness.exchange.labels.table import SourceColumn, cell_score
+from harness.exchange.labels.table_options import Role, TableOptions
 from harness.exchange.one_table.roles import TableRoles, find_roles
 
 TEXT = "The kettle boils slowly near the window of the house"

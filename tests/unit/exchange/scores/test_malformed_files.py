@@ -16,8 +16,8 @@ import pytest
 from harness.content import Library
 from harness.errors import HarnessError
 from harness.exchange.scores.external_scores import ReadOptions
-from harness.exchange.scores.options import ScoreImportOptions
 from harness.exchange.scores.score_import import import_scores, read_scores
+from harness.exchange.scores.score_options import ScoreImportOptions
 from harness.row_files import open_archive
 
 FILES = Path(__file__).parents[1] / "files"

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from harness.errors import ContentError
-from harness.exchange.scores.options import ScoreImportOptions
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
+from harness.exchange.scores.score_options import ScoreImportOptions
 from harness.row_files import open_archive
 
 FILES = Path(__file__).parents[1] / "files"

@@ -14,8 +14,8 @@ import harness
 from harness.content import Library
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
-from harness.exchange.scores.options import ScoreImportOptions
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
+from harness.exchange.scores.score_options import ScoreImportOptions
 from harness.row_files import open_archive
 from tests.conftest import write_rows
 

@@ -10,9 +10,9 @@ import pytest
 
 import harness
 from harness.decide.verdicts import Verdict
-from harness.render.verdicts import answer_lines
+from harness.render.verdict_text import answer_lines
 from harness.reports.answer.build_answer import BoardVerdicts, answer_of_boards, build_answer
-from harness.reports.answer.steps import LabelPages, label_pages
+from harness.reports.answer.next_steps import LabelPages, label_pages
 from tests.conftest import write_rows
 
 MakeVerdict = Callable[..., Verdict]

@@ -13,7 +13,7 @@ from harness.content.tags import english_name
 from harness.data.dataset import Dataset
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.parts import NextStep
-from harness.reports.answer.words import easiest, nobody_to_compare, place_of, second_person_texts, style_of, texts_of
+from harness.reports.answer.verdict_words import easiest, nobody_to_compare, place_of, second_person_texts, style_of, texts_of
 from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted
 from harness.text_measures import reading_seconds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from harness.exchange.labels.options import DataNames, PseudonymOptions
+from harness.exchange.labels.table_options import DataNames, PseudonymOptions
 from harness.exchange.scores.formats import SCORE_KINDS
 from harness.options import Flag, Names, OneOf, Options, Temperature, TopP
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from harness import patterns
-from harness.patterns import Pattern, SlowPattern, pattern_of
+from harness import timed_patterns
+from harness.timed_patterns import Pattern, SlowPattern, pattern_of
 
 ENDLESS = r"(?:\w+\s*)+: (\d)"
 HOSTILE = "word " * 6000 + "a" * 40 + ": x"
@@ -21,7 +21,7 @@ PROMPT = f'metric = "task_quality"\nread = \'regex:{ENDLESS}\'\n[[message]]\nrol
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "SECONDS", 0.05)
+    monkeypatch.setattr(timed_patterns, "SECONDS", 0.05)
     pattern_of.cache_clear()
 
 

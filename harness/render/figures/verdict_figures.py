@@ -16,7 +16,7 @@ from harness.measure.compare import Comparison
 from harness.model import CONDITION
 from harness.render.figures import style
 from harness.render.figures.style import BASELINE, GROUNDS, INK, SMALL, VERDICTS, Drawn, FigureOptions, Legend, Row, drawing, set_fonts
-from harness.render.verdicts import judged_sides, plainest_first, side_name, side_of, square_text
+from harness.render.verdict_text import judged_sides, plainest_first, side_name, side_of, square_text
 from harness.reports.answer.build_answer import build_answer
 from harness.reports.answer.matrix import axis_reach, beside_people, build_square, groups_of
 from harness.reports.answer.parts import (
@@ -28,7 +28,7 @@ from harness.reports.answer.parts import (
     VerdictRow,
     deciding,
 )
-from harness.reports.answer.words import difference_words, shown_value, style_of
+from harness.reports.answer.verdict_words import difference_words, shown_value, style_of
 from harness.reports.atlas_answer import OTHER, QUALITIES, LanguageRow
 from harness.reports.comparison import DecidedComparison
 from harness.reports.tables.columns import metric_words

@@ -16,9 +16,9 @@ from harness.measure.options import POOLED
 from harness.model import CONDITION, SIDE, axis_words, plainness
 from harness.render.fitted_table import gap_between
 from harness.reports.answer.build_answer import ONLY_BASELINES, build_answer
+from harness.reports.answer.next_steps import LabelPages
 from harness.reports.answer.parts import SIGNS, Answer, VerdictMatrix, VerdictSquare
-from harness.reports.answer.steps import LabelPages
-from harness.reports.answer.words import style_of
+from harness.reports.answer.verdict_words import style_of
 from harness.reports.tables.columns import Row, TableName, columns_in
 from harness.reports.tables.numbers import coefficient, counted
 from harness.reports.tables.text_table import Heading, TextTable, key_text, tabulate, varying_keys
