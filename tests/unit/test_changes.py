@@ -245,11 +245,11 @@ CHANGES = {
                 "    distributions: Annotated",
             },
             "cli/compare.py": {
-                "    comparison = compared.comparison\n": "    import msgspec\n\n    comparison = msgspec.structs.replace(\n"
-                "        compared.comparison,\n"
-                "        cells=[cell for cell in compared.comparison.cells if cell.key['judge'] not in arguments.hide],\n"
-                "        verdicts=[verdict for verdict in compared.comparison.verdicts if verdict.key['judge'] not in arguments.hide],\n"
-                "    )\n",
+                "        comparison = compared.comparison\n": "        import msgspec\n\n        comparison = msgspec.structs.replace(\n"
+                "            compared.comparison,\n"
+                "            cells=[cell for cell in compared.comparison.cells if cell.key['judge'] not in arguments.hide],\n"
+                "            verdicts=[verdict for verdict in compared.comparison.verdicts if verdict.key['judge'] not in arguments.hide]\n"
+                "        )\n",
             },
         },
         documents={"cli/compare": "leave out this judge; repeatable"},
