@@ -243,7 +243,9 @@ def explained_system_errors() -> Iterator[None]:
     except (UsageError, ContentError, StoreError) as err:
         if _in_a_folder():
             raise
-        raise AccessError(f"{_NO_FOLDER} ({err})") from err
+        # A wrong name is wrong in every folder, and a file is absent because of this one: both are said, the nearer one first.
+        sentences = f"{err}\n         Also, {_NO_FOLDER}" if isinstance(err, UsageError) else f"{_NO_FOLDER} ({err})"
+        raise AccessError(sentences) from err
     except HarnessError:
         raise
     except Exception as err:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, Columns, read_columns, unique_integers
 from harness.errors import ContentError, refuse_faults
-from harness.model import BY_PEOPLE, ErrorSpan, Label, Scale, Score, Source
+from harness.model import BY_PEOPLE, LONGEST_EXCERPT, ErrorSpan, Label, Scale, Score, Source
 from harness.text import short_repr
 
 _LINES_AT_A_TIME = 1 << 14
@@ -211,7 +211,10 @@ def _off_scale(rows: Columns, scales: Mapping[str, Scale]) -> Iterator[tuple[int
             scale = scales[metric].describe()
             is_typed = isinstance(score, str) and scales[metric].holds(_as_number(score))
             typed = "; it is a text, and the scale has numbers" if is_typed else ""
-            yield first_line(rows, which == number), f"score {score!r} is outside the scale of '{metric}' ({scale}){typed}"
+            written = repr(score)
+            if len(written) > LONGEST_EXCERPT:
+                written = f"{written[: LONGEST_EXCERPT // 2]}… ({len(written):,} characters)"
+            yield first_line(rows, which == number), f"score {written} is outside the scale of '{metric}' ({scale}){typed}"
 
 
 def scale_point(score: Score, scale: Scale) -> Score | None:

@@ -26,6 +26,7 @@ _MOST = 200  # annotators of a cell whose labels are laid out as a table
 _LEAST_COPIED = 30  # texts in which equal scores are no chance
 _CHANCE = 0.001
 _LEAST_NEARLY, _NEARLY, _LESS_OFTEN = 100, 0.98, 0.1  # texts, the share with equal scores, how much rarer others' are equal
+_LEAST_BEYOND = 5  # texts in which a near copy is right and the person's commonest score, given to all texts, would not be
 
 
 class AnnotatorTable(NamedTuple):
@@ -69,7 +70,8 @@ class AnnotatorLabels:
         as the nearest class.
 
         Else an annotator counts whose score the judge's equals in 98 % of 100 texts or more, if it equals the others' scores of these texts
-        in at least 10 percentage points fewer cases.
+        in at least 10 percentage points fewer cases, and if it is right in half of the texts, and 5 or more, that the annotator's commonest
+        score given to all texts would miss: a judge with one answer for nearly all texts copies nobody.
         """
         rows, position = self._labels_of(metric, items)
         who, label, judge_score = self._rows[metric][1][rows], self._rows[metric][2][rows].astype(np.float64), judge[position]
@@ -95,7 +97,9 @@ class AnnotatorLabels:
             by_others = read & (who != code) & np.isin(position, position[who == code])
             others = float((equal & by_others).sum() / max(by_others.sum(), 1))
             rarer = by_others.sum() >= _LEAST_NEARLY and others <= same[code] / texts[code] - _LESS_OFTEN
-            if rarer and len(np.unique(label[read & (who == code)])) > 1:
+            constant = np.unique(label[read & (who == code)], return_counts=True)[1].max()
+            beyond = same[code] - constant
+            if rarer and beyond >= max(_LEAST_BEYOND, (texts[code] - constant) / 2):
                 return CopiedLabels(self._names[code], int(texts[code]), equal=int(same[code]), others=others)
         return None
 

@@ -388,8 +388,8 @@ def _rest(effects: Sequence[ErrorEffect]) -> str:
     for name in dict.fromkeys(effect.covariate for effect in effects):
         name_effects = [effect for effect in effects if effect.covariate == name]
         detectables = [effect.detectable for effect in name_effects if effect.detectable is not None]
-        ends = f"{min(detectables):.2f} to {max(detectables):.2f}" if len(detectables) > 1 else "too few groups"
-        ends = f"{detectables[0]:.2f}" if len(detectables) == 1 else ends
+        # As printed, so that no range has two equal ends.
+        ends = " to ".join(dict.fromkeys(f"{end(detectables):.2f}" for end in (min, max))) if detectables else "too few groups"
         parts.append(f"{name}{'' if len(name_effects) == 1 else f', {len(name_effects)} effects'} ({ends})")
     return f"Not shown: {'; '.join(parts)}. In brackets: the smallest effect that these texts could show, in points."
 

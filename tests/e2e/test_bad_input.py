@@ -222,7 +222,11 @@ def test_a_packaged_model_with_another_hash_is_not_used(
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     (tmp_path / "cache" / "models").mkdir(parents=True)
     (tmp_path / "cache" / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf").write_bytes(b"GGUF, but another")
-    for arguments in (("run", "--langs", "cs", "--out", out), ("models", "pull", "smollm2-135m")):
+    for arguments in (
+        ("run", "--langs", "cs", "--out", out),
+        ("models", "pull", "smollm2-135m"),
+        ("models", "pull", "local/smollm2-135m"),  # as 'models list' writes it
+    ):
         refused(cli(*arguments), JUDGE, "is not the published model", "delete it and run 'harness models pull smollm2-135m'")
     assert not out.exists()
 
@@ -240,6 +244,7 @@ DATA: dict[str, tuple[str, str, str, str]] = {
     "tag": (ITEM.replace('"cs"', '"ces"'), LABEL, "items.jsonl:1", "write 'cs'"),
     "same id": (ITEM * 2, LABEL, "items.jsonl:2", "also in line 1"),
     "off scale": (ITEM, LABEL.replace("1}", "3}"), "labels.jsonl:1", "outside the scale of 'task_quality' (0, 1, 2)"),
+    "long score": (ITEM, LABEL.replace("1}", f'"{"9" * 400}"}}'), "labels.jsonl:1", "9… (402 characters) is outside the scale of"),
     "no such item": (ITEM, LABEL.replace('"a"', '"b"'), "labels.jsonl:1", "'b', which is not among the items"),
     "no such metric": (ITEM, LABEL.replace("task_quality", "charm"), "labels.jsonl:1", "metric 'charm' has no scale"),
     "same label": (ITEM, LABEL * 2, "labels.jsonl:2", "has already scored"),

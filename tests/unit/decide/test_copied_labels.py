@@ -159,6 +159,37 @@ def test_a_copy_with_few_changes_is_said_and_changes_no_outcome(
     assert all(verdict.copied is None for verdict in harness.compare(changed_copy(folder, 20)).verdicts)
 
 
+def test_one_answer_for_nearly_all_texts_is_no_copy(make_lenient: Callable[[bool], Path]) -> None:
+    """A judge that says 1 of all texts but two equals a lenient person in 98 % of them; a copy has that person's rare scores too."""
+    [constant] = harness.compare(make_lenient(False)).verdicts
+    [copy] = harness.compare(make_lenient(True)).verdicts
+    assert constant.copied is None
+    assert copy.copied and copy.copied.nearly and (copy.copied.annotator, copy.copied.equal, copy.copied.texts) == ("mild", 396, 400)
+
+
+@pytest.fixture
+def make_lenient(tmp_path: Path) -> Callable[[bool], Path]:
+    """Write 400 texts: one person calls 10 of them bad, two others 100 each; the judge has 4 other scores than the first, or says 1."""
+
+    def write(is_copy: bool) -> Path:
+        items, labels, judgments = [], [], []
+        for n in range(400):
+            name = f"t{n}"
+            items.append({"item_id": name, "language": "cs", "task": "chat", "output": f"Text {n}."})
+            mild = int(n % 40 != 0)
+            scores = {"mild": mild, "strict": int(n % 4 != 1), "severe": int(n % 4 != 2)}
+            labels += [{"item_id": name, "annotator_id": who, "metric": "harm", "score": score} for who, score in scores.items()]
+            judged = (1 - mild if n % 100 == 3 else mild) if is_copy else int(n not in (0, 40))
+            judgments.append({"item_id": name, "judge": "model/lenient", "metric": "harm", "score": judged})
+        for table, rows in (("items", items), ("labels", labels), ("judgments", judgments)):
+            write_rows(tmp_path / "lenient" / f"{table}.jsonl", rows)
+        toml = 'id = "lenient"\nannotators = "persistent"\n[metrics.harm]\nkind = "ordinal"\nclasses = [0, 1]\nbest = 1\n'
+        (tmp_path / "lenient" / "data.toml").write_text(toml, "utf-8")
+        return tmp_path / "lenient"
+
+    return write
+
+
 def test_a_copy_of_the_commonest_label_is_found_too(copied: Callable[..., Path], labelled: tuple[Path, list[Row]]) -> None:
     scores: dict[tuple[str, str], list[int]] = {}
     for row in labelled[1]:

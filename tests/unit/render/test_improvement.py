@@ -41,3 +41,17 @@ def test_the_first_sentence_counts_questions_only_where_there_are_several() -> N
     one, other = errors("one", "tone", 0.1), errors("two", "tone", 0.1)
     assert "The judge's errors follow nothing that was tested.\n" in text(one)
     assert "The judges' errors follow nothing that was tested, in any of 2 questions.\n" in text(one, other)
+
+
+def test_effects_that_were_not_shown_have_no_range_with_two_equal_ends() -> None:
+    """So many effects that those not shown share a sentence."""
+
+    def unshown(*detectables: float) -> str:
+        effects = [
+            ErrorEffect(covariate="system", level=(str(n),), value=0.0, freedom=20.0, outcome="not shown", detectable=least)
+            for n, least in enumerate(detectables * 50)
+        ]
+        return text(errors("model/a", "fluency", 0.1, effects))
+
+    assert "(0.20)" in unshown(0.201, 0.204)
+    assert "(0.20 to 0.31)" in unshown(0.2, 0.31)
