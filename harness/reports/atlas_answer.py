@@ -174,13 +174,14 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
     uses, against, unknown = map(answers.count, ("good", "bad", "open"))
     questions = counted(len(answers), "question")
     opened = f"; {unknown} {'is' if unknown == 1 else 'are'} unknown" if unknown else ""
+    subject = "it " if gone else f"{judge} "
     if uses:
-        title = f"{judge} may be used for {uses} of {questions}{f', not for {against}' if against else ''}{opened}"
+        title = f"{subject}may be used for {uses} of {questions}{f', not for {against}' if against else ''}{opened}"
     elif against:
-        title = f"do not use {judge} for {against} of {questions}{opened}"
+        title = f"do not use {subject}for {against} of {questions}{opened}"
     else:
-        title = f"it is unknown whether {judge} may be used"
-    title = f"{judge} is no longer served; {title.replace(f'{judge} may', 'it may').replace(judge, 'it')}" if gone else title if uses else f"{title[0].upper()}{title[1:]}"
+        title = f"it is unknown whether {subject}may be used"
+    title = f"{judge} is no longer served; {title}" if gone else title if uses else f"{title[0].upper()}{title[1:]}"
     lead = f"A question is a metric in a language; it has verdicts in {counted(len(tags), 'language')}."
     reasons: dict[str, list[float]] = {}  # what decided against it, how often, and by how much at most
     for row in rows:
