@@ -107,7 +107,7 @@ def probabilities(arguments: ShowProbabilities) -> int:
 
     if arguments.figure:
         draw_probabilities(measured, arguments.figure, arguments.figure_width, arguments.figure_names)
-    return print_result(measured, render_probabilities, as_json=arguments.json)
+    return print_result(measured, partial(render_probabilities, all_numbers=arguments.all), as_json=arguments.json, more="--all")
 
 
 def certify(arguments: Certify) -> int:

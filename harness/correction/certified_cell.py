@@ -265,7 +265,7 @@ def believed_probabilities(
             else f" (mean {certified.confidence:.2f}, right {certified.right:.2f}, n {certified.n:,})"
         )
         raise UseForbidden(
-            f"the certificate's verdict on the probabilities of {cell.name} is '{certified.verdict}'{says}; do not gate on them"
+            f"the certificate's verdict on the probabilities of {cell.name} is '{certified.verdict}'{says}; do not rely on them"
         )
     values = np.asarray(probabilities, np.float64)
     if values.shape != (answers,):

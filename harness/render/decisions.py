@@ -233,10 +233,14 @@ def render_corrected(corrected: Corrected) -> RenderableType:
 
 
 def render_acceptance(acceptances: Acceptances) -> RenderableType:
-    """Return all thresholds; that nothing is certified is said in words."""
+    """Return all thresholds, or where nothing is certified for one reason, that reason once."""
     rows = [threshold.flat() for threshold in acceptances.thresholds]
     certified = sum(row["threshold"] is not None for row in rows)
     first = f"Answers of the judge can be accepted without a person for {certified} of {counted(len(rows), 'question')}."
+    reasons = {row["reason"] for row in rows}
+    if not certified and len(rows) > 1 and len(reasons) == 1:
+        reason = Text(terminal_safe(f"Why none: {reasons.pop()}."))
+        return Group(Text(first, style="bold"), *doubt_lines(acceptances.copied), reason, dim_lines(map(terminal_safe, acceptances.notes)))
     table = _tables(rows, (*varying_keys(rows, SIDE), "metric"), TableName.ACCEPTANCE, acceptances.notes)
     return Group(Text(first, style="bold"), *doubt_lines(acceptances.copied), table)
 
@@ -279,8 +283,14 @@ _ADVICE = {"use the map": f"{SIGNS['good']} use the map", "leave the scores as t
 
 def _short(table: TextTable) -> TextTable:
     """Return the columns of a table of calibrated scores that say whether the map helps."""
-    columns = [number for number, heading in enumerate(table.headings) if heading.key or heading.name in _SHORT]
-    rows = tuple(tuple(_ADVICE.get(row[number], row[number]) for number in columns) for row in table.rows)
+    shown = _columns_of(table, _SHORT)
+    return replace(shown, rows=tuple(tuple(_ADVICE.get(text, text) for text in row) for row in shown.rows))
+
+
+def _columns_of(table: TextTable, names: Sequence[str]) -> TextTable:
+    """Return the key columns of a table, and those with these names."""
+    columns = [number for number, heading in enumerate(table.headings) if heading.key or heading.name in names]
+    rows = tuple(tuple(row[number] for number in columns) for row in table.rows)
     return replace(table, headings=tuple(table.headings[number] for number in columns), rows=rows, sort_keys=())
 
 
@@ -426,18 +436,31 @@ def _unchecked(names: Sequence[str]) -> Iterator[str]:
         yield f"Not known, so staleness cannot be checked by it: {', '.join(names)}."
 
 
-def render_probabilities(measured: Probabilities) -> RenderableType:
-    """Return a sentence for each language and metric, then the tables, and below them what their headings mean."""
+_OF_PROBABILITIES = ("n", "confidence", "right", "verdict", "labels_needed")
+
+
+def render_probabilities(measured: Probabilities, *, all_numbers: bool = False) -> RenderableType:
+    """Return whether probabilities hold, in sentences where they are few, and a table of languages and metrics.
+
+    With `all_numbers` a sentence for each of them, all tables, and what their headings mean.
+    """
     from harness.reports.sections.probabilities import PROBABILITIES, headline, probabilities_section
     from harness.reports.sections.section_registry import shown_sections
 
     numbers = probabilities_section(measured.cells, measured.languages, measured.cuts) or {}
     [section] = shown_sections({PROBABILITIES.name: numbers})
-    parts: list[RenderableType] = [*(Text(terminal_safe(line)) for line in headline(numbers)), *doubt_lines(measured.copied)]
+    first, *sentences = headline(numbers) or [""]
+    parts: list[RenderableType] = [Text(terminal_safe(first), style="bold"), *doubt_lines(measured.copied)]
+    if all_numbers:
+        parts += [Text(terminal_safe(line)) for line in sentences]
     rest_of_text = section.text.removeprefix("Is it as often right as it says?").strip()
     for line in headline(numbers):
         rest_of_text = rest_of_text.replace(line, "").strip()
     parts += [Text(rest_of_text)] if rest_of_text else []
+    if not all_numbers:
+        cells = _columns_of(section.tables[0], _OF_PROBABILITIES)
+        named = tuple((english_name(row[0]), *row[1:]) for row in cells.rows) if cells.headings[0].name == "language" else cells.rows
+        return Group(*parts, Text(""), FittedTable(replace(cells, rows=named)), dim_lines(map(terminal_safe, measured.notes)))
     for table in section.tables:
         parts += [Text(""), *(Text(line, style="dim") for line in (table.shared, table.no_result) if line), FittedTable(table)]
     return Group(*parts, dim_lines((*section.legend, *map(terminal_safe, measured.notes))))

@@ -171,6 +171,8 @@ class ShowProbabilities(JsonFlags, FiguresFlags, OutFlags, ProbabilitiesOutput):
     sources: Annotated[tuple[str, ...], Flag("SOURCE")] = field(kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out; or a table, or two that an id joins"""
     options: ProbabilityOptions = field(default_factory=ProbabilityOptions)
+    all: bool = False
+    """also a sentence for each language and metric, people beside the judge, refits, cuts, and what the headings mean"""
     table: TableOptions = field(default_factory=TableOptions)
 
 

@@ -81,8 +81,8 @@ def test_sentences_are_those_of_people(measured: Any) -> None:
     [line] = headline(section)
     czech, hindi, japanese = line.split(". In ")
     assert czech.startswith("In Czech it says 89 % and is right in ") and czech.endswith("]: its probabilities hold")
-    assert hindi.startswith("Hindi it says") and hindi.endswith("]: do not gate on them")
-    assert "]: do not gate on them; refitted on 1,500 texts they hold (gap 0 points)." in japanese
+    assert hindi.startswith("Hindi it says") and hindi.endswith("]: do not rely on them")
+    assert "]: do not rely on them; refitted on 1,500 texts they hold (gap 0 points)." in japanese
 
 
 def test_one_cut_for_all_languages_shows_where_it_is_wrong(measured: Any) -> None:
@@ -217,7 +217,7 @@ def test_certificates_give_probabilities_only_where_they_hold(tmp_path: Path) ->
     assert czech.verdict == HOLD and not czech.refitted and np.array_equal(czech.values, asked["probabilities"], equal_nan=True)
     japanese = read.apply(scores, language="ja", **asked)
     assert japanese.refitted and math.isnan(japanese.values[1]) and japanese.values[2] < japanese.values[0] < 0.9
-    with pytest.raises(UseForbidden, match=r"'do not hold'.*do not gate on them"):
+    with pytest.raises(UseForbidden, match=r"'do not hold'.*do not rely on them"):
         read.apply(scores, language="hi", **asked)
     for wrong in ([0.5], [0.5, 1.5, 0.2]):
         with pytest.raises(UsageError, match="probabilit"):
