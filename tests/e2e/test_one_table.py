@@ -93,6 +93,23 @@ def test_two_columns_of_verdicts(cli: Any) -> None:
     assert not Path("t").exists()
 
 
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        # German that the identifier takes for Luxembourgish, at .5 and less
+        ([f"Antwort Nummer {k} zu Thema {k % 17}" for k in range(60)], "not known, perhaps Luxembourgish (und; --language lb if it is)"),
+        # Tetun, which the identifier does not have
+        ([f"Nia dehan katak uma {k} boot liu iha suku ne'e" for k in range(60)], "not known, perhaps"),
+        ([f"0x{k:x} += {k}; 12 -> {{{k}: [3, 4, {k}]}}; 88 % 7 == 3 && 1" for k in range(60)], "not known"),
+        ([f"Die Lieferung {k} kam pünktlich, und der Fahrer war freundlich." for k in range(60)], "de, seen in the texts"),
+    ],
+    ids=["german-like", "tetun", "code", "german"],
+)
+def test_an_unsure_language_is_not_named(cli: Any, texts: Sequence[str], said: str) -> None:
+    write("t.csv", [{"text": text, "human": k % 3, "judge": (k + k % 2) % 3} for k, text in enumerate(texts)])
+    assert said in " ".join(cli("compare", "t.csv").err.split())
+
+
 def test_a_scale_is_stated_without_a_metric_or_for_one(cli: Any) -> None:
     table = write("results.csv", pass_fail())
     [plain] = read(cli, table)["verdicts"]

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from harness.content.column_words import column_words
 from harness.content.scale_text import parse_scale
 from harness.content.specs import DatasetCard
-from harness.content.tags import language_named, tag_of_cell
+from harness.content.tags import english_name, language_named, tag_of_cell
 from harness.data.columns import CodedColumn, Columns, checked_columns
 from harness.data.dataset import Dataset, assemble
 from harness.data.judgments import NO_VARIANT, JudgmentRow, probabilities_text
@@ -50,6 +50,8 @@ TASK = "texts"
 METRIC, PREFERENCE = "rating", "preference"  # of scores whose metric nothing names: on one text, and on two
 _LEAST_OF_LANGUAGE = 30  # texts that look like a further language, for the table to be split by it
 _SAMPLED = 2000  # texts of a large table
+_NO_LANGUAGE = "zxx"  # the tag of texts without words, such as numbers or code
+_SURE = 0.5  # mean probability of a language in its texts: in the published sets .66 and more where it is right, .45 and less where not
 _FEW_LETTERS = 20  # nobody can tell the language of a shorter text; a Chinese character is as wide as two letters
 
 
@@ -243,19 +245,30 @@ class RecordReader:
         cells = list(zip(*(self._read_cells(self.roles.texts[name]) for name in names), strict=True))
         texts = [" ".join(str(cell) for cell in row if cell is not None) for row in cells]
         long = [text for text in texts if cell_len("".join(filter(str.isalpha, text))) >= _FEW_LETTERS]
+
+        def is_sure(tag: str, identified: Sequence[tuple[str, float]]) -> bool:
+            return tag != _NO_LANGUAGE and fmean(probability for of_text, probability in identified if of_text == tag) >= _SURE
+
         if len(long) > _SAMPLED:  # a language that has a tenth of the rows would show in a sample
-            [(main, count)] = Counter(identify_language(text)[0] for text in Random(0).sample(long, _SAMPLED)).most_common(1)
-            if 20 * count > 19 * _SAMPLED:
+            sample: list[tuple[str, float]] = [identify_language(text) for text in Random(0).sample(long, _SAMPLED)]
+            [(main, count)] = Counter(tag for tag, _ in sample).most_common(1)
+            if 20 * count > 19 * _SAMPLED and is_sure(main, sample):
                 return [main] * self.rows, f"{main}, seen in the texts"
-        seen = {text: identify_language(text)[0] for text in dict.fromkeys(long)}
-        if not seen:
-            joined = " ".join(texts[:500])
-            return [identify_language(joined)[0]] * self.rows, f"{identify_language(joined)[0]}, seen in the texts"
-        counts = Counter(seen[text] for text in texts if text in seen)
+        seen: dict[str, tuple[str, float]] = {text: identify_language(text) for text in dict.fromkeys(long)}
+        if not seen:  # only short texts: together they are a long one
+            seen = {(joined := " ".join(texts[:500])): identify_language(joined)}
+        identified: list[tuple[str, float]] = [seen[text] for text in texts if text in seen] or list(seen.values())
+        of_texts = [pair for pair in identified if pair[0] != _NO_LANGUAGE]
+        if not of_texts:
+            return [UNDETERMINED] * self.rows, f"not known, as the texts have no words of a language ({UNDETERMINED}; --language TAG)"
+        counts = Counter(tag for tag, _ in of_texts)
         [(main, _), *rarer] = counts.most_common()
         frequent = {main, *(tag for tag, count in rarer if count >= _LEAST_OF_LANGUAGE and 10 * count >= self.rows)}
-        summary = ", ".join(f"{tag} ({counts[tag]} texts)" for tag in counts if tag in frequent) if len(frequent) > 1 else main
-        return [seen[text] if seen.get(text) in frequent else main for text in texts], f"{summary}, seen in the texts"
+        sure = {tag for tag in frequent if is_sure(tag, of_texts)}
+        if main not in sure:
+            return [UNDETERMINED] * self.rows, f"not known, perhaps {english_name(main)} ({UNDETERMINED}; --language {main} if it is)"
+        summary = ", ".join(f"{tag} ({counts[tag]} texts)" for tag in counts if tag in sure) if len(sure) > 1 else main
+        return [seen[text][0] if text in seen and seen[text][0] in sure else main for text in texts], f"{summary}, seen in the texts"
 
     def _make_items(self, ids: Sequence[str], languages: Sequence[str]) -> tuple[list[Item], dict[str, int]]:
         """Return the items in the order of their first rows, and the number of the row where each begins."""
