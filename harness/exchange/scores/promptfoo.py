@@ -24,6 +24,7 @@ from harness.exchange.scores.external_scores import (
     question_names,
     read_our_metadata,
 )
+from harness.exchange.scores.failed_calls import failure_in_reason
 from harness.model import Failure
 from harness.row_files import to_json
 
@@ -31,28 +32,6 @@ HUMAN = "human"
 _MODEL_GRADED = (
     *("llm-rubric", "g-eval", "factuality", "model-graded-factuality", "model-graded-closedqa", "answer-relevance", "select-best"),
     *("context-faithfulness", "context-recall", "context-relevance", "conversation-relevance", "pi", "search-rubric", "agent-rubric"),
-)
-# What promptfoo itself gives as the reason of a 0 that no grader gave: replies that it could not read, and calls that failed. Only versions
-# since April 2026 mark most of them with `graderError`; the checks of facts, contexts and closed questions are not marked to this day.
-_UNREADABLE = re.compile(
-    r"could not extract json|[\w.:-]+ (produced|response) (a )?malformed response|model grader produced a malformed response|"
-    r"llm-proposed evaluation (result|steps?) |llm does not propose|g-eval (steps|result|response) |error parsing output|"
-    r"invalid (option|similarity score|select-best verdict|json)|(error|failed) (parsing|to parse)|unexpected token|"
-    r"unable to parse|could not parse",
-    re.IGNORECASE,
-)
-# A grader's own words may begin alike ("Insufficient detail", "Timeout errors are explained"), and its 0 is a score.
-_FAILED_CALL = re.compile(
-    r"(\w+ ){0,3}api (call |response |request )?error|api returned|no output\b|g-eval .{0,80} returned no output|"
-    r"remote (grading|scoring) |could not perform remote|(request|connection|websocket)\b.{0,40} (timed out|failed|refused|reset|closed)|"
-    r"(\w*error|exception)\s*:|error (calling|from|while|when) |failed to (call|fetch|connect|perform)|fetch failed|"
-    r"(grading|grader|provider|provider call|grading call|grading request) (call )?failed|"
-    r"(http |status |error |code |\w+ error )+[45]\d\d\b|[45]\d\d (internal|bad|too|not found|unauthori|forbidden|service|gateway|error)|"
-    r"rate limit|too many requests|(\w+ )?(timed? ?out|timeout)(\s*[:.,;(-]|\s*$| after | exceeded| while | waiting )|thread run failed|"
-    r"service (error|unavailable)|unknown error|embedding not found|no embedding|malformed response data|model not found|"
-    r"(\w+ )?quota( \w+)? (exceeded|reached|exhausted)|insufficient[_ ](quota|credit|balance|fund|permission)|unauthori[sz]ed\b\s*(\W|$)|"
-    r"getaddrinfo|e(connrefused|connreset|notfound|timedout|hostunreach|pipe)\b|internal server error|bad gateway|gateway time",
-    re.IGNORECASE,
 )
 _TEXTS = {"output": "response.output"}
 _DECISIONS = re.compile(r"\w+:decisions(:|$)")
@@ -176,11 +155,10 @@ def _read_failure(component: Mapping[str, Any], reason: str) -> Failure | None:
     metadata = component.get("metadata") or {}
     if not metadata.get("graderError") and (component.get("score") or component.get("pass")):
         return None
-    if _UNREADABLE.match(reason.lstrip()):
-        return Failure.NOT_JSON
-    if metadata.get("graderError") or (_FAILED_CALL.match(reason.lstrip()) and "renderedGradingPrompt" not in metadata):
-        return Failure.MISSING
-    return None
+    failure = failure_in_reason(reason)
+    if failure is Failure.NOT_JSON:
+        return failure
+    return Failure.MISSING if metadata.get("graderError") or (failure and "renderedGradingPrompt" not in metadata) else None
 
 
 def _read_json(path: Path, content: Any, _: ReadOptions) -> ExternalScores:

@@ -25,6 +25,7 @@ from harness.conversations import ASSISTANT, Turn, transcript, turn_of
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.table import SourceTable, flat, is_blank, probability_class
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows, joined_ids
+from harness.exchange.scores.failed_calls import failure_in_reason
 from harness.model import Failure
 from harness.parse.probabilities import SUM_TOLERANCE
 from harness.text import quoted
@@ -326,14 +327,18 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
             judge = _find_first(row, about.who)
             if about.who_first and isinstance(judge, list) and judge:
                 judge = judge[0]
+            reason = _join_text(row.get(about.explanation))
+            failure = _read_failure(value, error)
+            if failure is None and not human and reason and _is_false(value):  # programs keep a 0 where the judge gave nothing
+                failure = failure_in_reason(reason)
             score = ExternalScore(
                 place=location,
                 item=item,
                 fields=row,
                 metric=_join_text(_find_first(row, about.metrics)),
                 value=value,
-                failure=_read_failure(value, error),
-                justification=_join_text(row.get(about.explanation)),
+                failure=failure,
+                justification=reason,
                 who=_join_text((_find_first(row, about.annotator) or judge) if human else judge),
                 human=human,
                 repeat=row.get(about.repeat),

@@ -96,6 +96,50 @@ def promptfoo(*graded: tuple[float, str]) -> dict[str, Any]:
     return {"results": {"version": 3, "results": results}}
 
 
+_FAILED_CALLS = (
+    "Invalid API key",
+    "Incorrect API key provided: sk-…",
+    "No API key provided",
+    "Model overloaded",
+    "The model is currently overloaded. Please try again later.",
+    "Overloaded",
+    "Content filtered",
+    "Response was blocked by the content filter",
+    "content_filter",
+    "Provider returned error",
+    "The server returned an error: try again",
+    "Judge returned an empty response.",
+    "No response from model",
+    "Service temporarily unavailable",
+    "Model gpt-5 does not exist",
+    "Context length exceeded",
+    "Prompt is too long",
+    "invalid_api_key",
+    "overloaded_error: Overloaded",
+    "Authentication failed",
+    "Access denied",
+    "Connection error.",
+    "Network error",
+    "socket hang up",
+    "Credit balance is too low",
+    "Resource exhausted",
+    "The operation was aborted",
+)
+_GRADERS_WORDS = (
+    "Content filtered answers are what the text explains, and it does so badly.",
+    "The model returned an error message instead of a translation.",
+    "Invalid API key handling is not described.",
+    "The response is empty.",
+    "Response rejected: it names no deadline.",
+    "Model answers are vague.",
+    "Missing request for the deadline.",
+    "The input is too long for the reader, and the summary is too.",
+    "tone_mismatch: rude",
+    "Access is not explained.",
+    "The connection between the two sentences is lost on the reader.",
+)
+
+
 def test_a_zero_of_a_call_that_failed_is_no_score(command: Import, capsys: pytest.CaptureFixture[str]) -> None:
     reasons = [
         ("API error: 500 Internal Server Error", "missing"),
@@ -111,6 +155,8 @@ def test_a_zero_of_a_call_that_failed_is_no_score(command: Import, capsys: pytes
         ("Request timed out after 300000ms", "missing"),
         ("Timeout", "missing"),
         ("insufficient_quota: You exceeded your current quota", "missing"),
+        *((reason, "missing") for reason in _FAILED_CALLS),
+        *((reason, 0) for reason in _GRADERS_WORDS),
         ("No errors were found, but the text is rude.", 0),
         ("Insufficient detail: the answer names no deadline.", 0),
         ("500 words were asked for, and there are 120.", 0),
@@ -123,12 +169,26 @@ def test_a_zero_of_a_call_that_failed_is_no_score(command: Import, capsys: pytes
     code = command("results.json", promptfoo(*((0, reason) for reason, _ in reasons)), "--scale", "fluency=0..1:best=1")
     assert code == JUDGE and list(judged().values()) == [expected for _, expected in reasons]
     first = capsys.readouterr().err.splitlines()[0]
-    assert first.startswith("13 of 21 values of openai/m on 'fluency' cannot be read") and "API error: 500" in first
+    failed = 13 + len(_FAILED_CALLS)
+    assert first.startswith(f"{failed} of {len(reasons)} values of openai/m on 'fluency' cannot be read") and "API error: 500" in first
 
 
 def test_a_score_that_was_given_is_kept_whatever_its_reason(command: Import) -> None:
     assert command("results.json", promptfoo((0.5, "API error: the text calls it so"), (1, "Fine.")), "--scale", "fluency=0..1:best=1") == 0
     assert judged() == {"i0": 0.5, "i1": 1}
+
+
+@pytest.mark.parametrize(("value", "zero"), [(0, 0), (False, 0), (0.0, 0)])
+def test_a_zero_in_records_is_no_score_where_its_reason_is_a_failed_call(command: Import, value: Any, zero: int) -> None:
+    """deepeval, LangSmith and tables of their like keep the reason in a field of its own."""
+    reasons = ["Provider returned error", "Error: 429 Too Many Requests", "The text is rude.", "Could not parse the reply"]
+    records = [
+        {"item_id": f"i{number}", "metric": "tone", "judge": "m", "score": value, "justification": reason, "language": "cs"}
+        for number, reason in enumerate([*reasons, "Content filtered"])
+    ]
+    records.append({**records[0], "item_id": "i5", "score": 1})
+    assert command("scores.json", records, "--scale", "tone=0,1:best=1") in (0, JUDGE)
+    assert judged() == {"i0": "missing", "i1": "missing", "i2": zero, "i3": "not_json", "i4": "missing", "i5": 1}
 
 
 def fastchat() -> list[dict[str, Any]]:
