@@ -250,21 +250,21 @@ class RecordReader:
             return tag != _NO_LANGUAGE and fmean(probability for of_text, probability in identified if of_text == tag) >= _SURE
 
         if len(long) > _SAMPLED:  # a language that has a tenth of the rows would show in a sample
-            sample: list[tuple[str, float]] = [identify_language(text) for text in Random(0).sample(long, _SAMPLED)]
+            sample = [identify_language(text) for text in Random(0).sample(long, _SAMPLED)]
             [(main, count)] = Counter(tag for tag, _ in sample).most_common(1)
             if 20 * count > 19 * _SAMPLED and is_sure(main, sample):
                 return [main] * self.rows, f"{main}, seen in the texts"
-        seen: dict[str, tuple[str, float]] = {text: identify_language(text) for text in dict.fromkeys(long)}
+        seen = {text: identify_language(text) for text in dict.fromkeys(long)}
         if not seen:  # only short texts: together they are a long one
             seen = {(joined := " ".join(texts[:500])): identify_language(joined)}
-        identified: list[tuple[str, float]] = [seen[text] for text in texts if text in seen] or list(seen.values())
-        of_texts = [pair for pair in identified if pair[0] != _NO_LANGUAGE]
-        if not of_texts:
+        identified = [seen[text] for text in texts if text in seen] or list(seen.values())
+        with_words = [pair for pair in identified if pair[0] != _NO_LANGUAGE]
+        if not with_words:
             return [UNDETERMINED] * self.rows, f"not known, as the texts have no words of a language ({UNDETERMINED}; --language TAG)"
-        counts = Counter(tag for tag, _ in of_texts)
+        counts = Counter(tag for tag, _ in with_words)
         [(main, _), *rarer] = counts.most_common()
         frequent = {main, *(tag for tag, count in rarer if count >= _LEAST_OF_LANGUAGE and 10 * count >= self.rows)}
-        sure = {tag for tag in frequent if is_sure(tag, of_texts)}
+        sure = {tag for tag in frequent if is_sure(tag, with_words)}
         if main not in sure:
             return [UNDETERMINED] * self.rows, f"not known, perhaps {english_name(main)} ({UNDETERMINED}; --language {main} if it is)"
         summary = ", ".join(f"{tag} ({counts[tag]} texts)" for tag in counts if tag in sure) if len(sure) > 1 else main
