@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -70,7 +71,7 @@ class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class CellWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Words that people write into cells: for the better and the worse of two classes, for no answer, between a score and the highest one,
-    behind a score, and for the texts of a pair."""
+    behind a score, for the texts of a pair, and for scales of words with an order."""
 
     good: frozenset[str]
     bad: frozenset[str]
@@ -80,6 +81,19 @@ class CellWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     first: frozenset[str]
     second: frozenset[str]
     tie: frozenset[str]
+    orders: tuple[OrderedWords, ...]
+
+
+class OrderedWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """The words of a scale from its lowest step to its highest, and which end is better."""
+
+    words: tuple[tuple[str, ...], ...]
+    best: Literal["first", "last", "neither"]
+
+    @cached_property
+    def step_of_word(self) -> dict[str, int]:
+        """The number of each word's step, from 0."""
+        return {word: step for step, words in enumerate(self.words) for word in words}
 
 
 def name_parts(name: str) -> list[str]:

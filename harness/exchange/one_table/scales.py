@@ -42,7 +42,7 @@ class ReadScale(NamedTuple):
         if self.scale.kind == "interval":
             return self.scale.describe()
         classes = list(map(str, self.scale.classes))
-        if self.scale.best is None:
+        if self.scale.kind == "nominal":
             return ", ".join(classes)
         return " < ".join(classes) if len(classes) == 2 else f"{classes[0]} to {classes[-1]}"
 
@@ -67,10 +67,6 @@ def read_scale(
         return ReadScale(stated, {score: point for score in (*labelled, *judged) if (point := _find_point(score, stated)) is not None})
     if pair and (points := _read_pair_points({*labelled, *judged})):
         return ReadScale(PAIR, points)
-    if _are_words(labelled) != _are_words(judged) or (_are_words(labelled) and not set(labelled) & set(judged)):
-        if matched := _match_verdicts(labelled, judged, people):
-            return matched
-        raise UsageError(_differ(metric, labelled, judged, judges, people))
     if _are_words(labelled):
         if judges and all(
             any(str(value).strip().casefold() == "none" for column in side for value in column.counts) for side in (people, judges)
@@ -79,6 +75,13 @@ def read_scale(
                 f"'none' on '{metric}' may be a class, as people and judge both say it, or mean that there is no answer: write another "
                 "word for the class in the table, or empty these cells"
             )
+        if ordered := _read_ordered_words(labelled, judged, people, judges):
+            return ordered
+    if _are_words(labelled) != _are_words(judged) or (_are_words(labelled) and not set(labelled) & set(judged)):
+        if matched := _match_verdicts(labelled, judged, people):
+            return matched
+        raise UsageError(_differ(metric, labelled, judged, judges, people))
+    if _are_words(labelled):
         _refuse_several_labels([*people, *judges])
         # A scale of words: people's, and those that a judge often says; of two, the better one is known by its word.
         total = sum(judged.values())
@@ -170,6 +173,31 @@ def _match_verdicts(labelled: Counter[float | str], judged: Counter[float | str]
     classes = tuple(name if isinstance(name := names[good], str) else int(name) for good in (False, True))
     scale = Scale(kind="ordinal", classes=classes, best=classes[1])
     return ReadScale(scale, {score: classes[bool(_find_polarity(score))] for score in (*labelled, *judged)})
+
+
+def _read_ordered_words(
+    labelled: Counter[float | str], judged: Counter[float | str], people: Sequence[SourceColumn], judges: Sequence[SourceColumn]
+) -> ReadScale | None:
+    """Return a scale from low to high for words such as *disagree*, *neutral*, *agree*; None where no known scale has people's words.
+
+    A judge's rare other words are no answer. Each step is written as people write it.
+    """
+    for order in column_words().verdicts.orders:
+        steps = order.step_of_word
+        unknown = sum(count for word, count in judged.items() if word not in steps)
+        used = sorted({steps[str(word)] for word in (*labelled, *judged) if word in steps})
+        if not steps.keys() >= labelled.keys() or unknown > _RARE * judged.total() or len({steps[str(word)] for word in labelled}) < 2:
+            continue
+        words = [word for word in (*labelled, *judged) if word in steps]
+        spelling = {**_count_spellings(judges), **_count_spellings(people)}
+        # Two words of one step, such as "agree" and "somewhat agree", are two classes, and nothing says which is the higher one.
+        if any(len({*of_side} & {*order.words[step]}) > 1 for of_side in (labelled, judged) for step in used):
+            continue
+        names = {steps[str(word)]: spelling[word] for word in reversed(words)}
+        classes = tuple(names[step] for step in used)
+        best = None if order.best == "neither" else classes[0 if order.best == "first" else -1]
+        return ReadScale(Scale(kind="ordinal", classes=classes, best=best), {word: names[steps[str(word)]] for word in words})
+    return None
 
 
 def _count_spellings(columns: Sequence[SourceColumn]) -> dict[float | str, str]:

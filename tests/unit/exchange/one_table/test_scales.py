@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from harness.exchange.one_table.scales import read_scale
 PEOPLE = [1, 2, 3, 4, 5] * 6
 
 
-def read(people: Sequence[Sequence[float]], judges: Sequence[Sequence[float]]) -> str:
+def read(people: Sequence[Sequence[Any]], judges: Sequence[Sequence[Any]]) -> str:
     of_people, of_judges = (
         [SourceColumn(f"{side}{k}", list(cells)) for k, cells in enumerate(of_side)] for side, of_side in (("p", people), ("j", judges))
     )
@@ -56,4 +57,45 @@ def test_a_word_that_may_be_a_class_or_no_answer_is_asked_about() -> None:
     cells = ["none", "minor", "major"] * 10
     with pytest.raises(UsageError, match="'none' on 'm' may be a class"):
         read_scale("m", [SourceColumn("p", cells)], [SourceColumn("j", cells[::-1])], None, pair=False)
-    assert read_scale("m", [SourceColumn("p", cells)], [SourceColumn("j", cells[1:3] * 15)], None, pair=False).described == "major, minor"
+    assert read_scale("m", [SourceColumn("p", cells)], [SourceColumn("j", cells[1:3] * 15)], None, pair=False).described == "minor < major"
+
+
+@pytest.mark.parametrize(
+    ("people", "judge", "classes", "best"),
+    [
+        (["Agree", "Neutral", "Strongly disagree"], ["agree", "neutral", "disagree"],
+         ("Strongly disagree", "disagree", "Neutral", "Agree"), None),
+        (["neg", "neu", "pos"], ["negative", "neutral", "positive"], ("neg", "neu", "pos"), "pos"),
+        (["Good", "Excellent", "Poor"], ["good", "excellent", "poor"], ("Poor", "Good", "Excellent"), "Excellent"),
+        (["no issue", "major", "minor"], ["no issue", "minor", "minor"], ("no issue", "minor", "major"), "no issue"),
+        (["high", "low", "low"], ["high", "low", "high"], ("low", "high"), None),
+        (["良い", "普通", "悪い"], ["良い", "良い", "悪い"], ("悪い", "普通", "良い"), "良い"),
+        (["rozhodně souhlasím", "spíše nesouhlasím"], ["spíše souhlasím", "spíše nesouhlasím"],
+         ("spíše nesouhlasím", "spíše souhlasím", "rozhodně souhlasím"), None),
+    ],
+)  # fmt: skip
+def test_words_of_a_known_scale_have_its_order(
+    people: Sequence[str], judge: Sequence[str], classes: Sequence[str], best: str | None
+) -> None:
+    scale = read_scale("m", [SourceColumn("p", [*people] * 9)], [SourceColumn("j", [*judge] * 9)], None, pair=False).scale
+    assert (scale.kind, scale.classes, scale.best) == ("ordinal", classes, best)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["red", "green", "blue"],
+        ["agree", "neutral", "maybe"],  # a word of no known scale
+        ["agree", "somewhat agree", "disagree"],  # two words of one step: which is the higher one?
+        ["good", "sometimes", "agree"],  # words of several scales
+    ],
+)
+def test_other_words_have_no_order(words: Sequence[str]) -> None:
+    scale = read_scale("m", [SourceColumn("p", [*words] * 9)], [SourceColumn("j", [*words] * 9)], None, pair=False).scale
+    assert (scale.kind, scale.best) == ("nominal", None)
+
+
+def test_a_rare_other_word_of_the_judge_is_no_answer() -> None:
+    people, judge = ["agree", "neutral", "disagree"] * 9, [*["agree", "neutral", "disagree"] * 9, "cannot say"]
+    read_words = read_scale("m", [SourceColumn("p", people)], [SourceColumn("j", judge)], None, pair=False)
+    assert read_words.scale.kind == "ordinal" and "cannot say" not in read_words.points
