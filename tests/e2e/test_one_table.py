@@ -11,7 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,44 @@ def test_two_columns_of_verdicts(cli: Any) -> None:
 def test_an_unsure_language_is_not_named(cli: Any, texts: Sequence[str], said: str) -> None:
     write("t.csv", [{"text": text, "human": k % 3, "judge": (k + k % 2) % 3} for k, text in enumerate(texts)])
     assert said in " ".join(cli("compare", "t.csv").err.split())
+
+
+def test_a_row_for_each_judge_beside_the_same_persons_score(cli: Any) -> None:
+    wide = pass_fail()
+    long = [
+        {**row, "model": name, "llm_verdict": verdict, "latency": (k + len(name)) * 0.31}
+        for k, row in enumerate(wide)
+        for name, verdict in (("gpt-4o", row["judge"]), ("llama-3", row["human"]))
+    ]
+    for row in long:
+        del row["judge"]
+    verdicts = {verdict["judge"]: verdict for verdict in read(cli, write("long.csv", long))["verdicts"]}
+    columns = [{**row, "gpt-4o": row["judge"], "llama-3": row["human"]} for row in wide]
+    for row in columns:
+        del row["judge"]
+    in_columns = {verdict["judge"]: verdict for verdict in read(cli, write("wide.csv", columns))["verdicts"]}
+    assert set(verdicts) == {"gpt-4o", "llama-3"}
+    for name, verdict in verdicts.items():
+        assert {key: verdict[key] for key in ("verdict", "n_labelled", "shares")} == {
+            key: in_columns[name][key] for key in ("verdict", "n_labelled", "shares")
+        }
+    said = " ".join(cli("compare", "long.csv").err.split())
+    assert "'model' names the judge of each row, 'gpt-4o', 'llama-3'" in said and "'latency' is not used" in said
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda row: {**row, "answer": f"{row['answer']} {row['model']}"},  # the models wrote the texts
+        lambda row: {**row, "human": "pass" if row["model"] == "gpt-4o" else "fail"},  # a person scored each row
+        lambda row: {**row, "model": "Anna" if row["model"] == "gpt-4o" else "Ben"},  # no judges
+    ],
+    ids=["texts", "people", "names"],
+)
+def test_rows_of_systems_or_people_are_no_rows_of_judges(cli: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    rows = [change({**row, "model": name}) for row in pass_fail() for name in ("gpt-4o", "llama-3")]
+    write("t.csv", rows)
+    assert "names the judge of each row" not in cli("compare", "t.csv").err
 
 
 def test_a_scale_is_stated_without_a_metric_or_for_one(cli: Any) -> None:

@@ -40,6 +40,7 @@ from harness.exchange.labels.table import (
 )
 from harness.exchange.labels.table_options import Role, SourceOptions, TableOptions
 from harness.exchange.one_table.column_names import are_places, side_of
+from harness.exchange.one_table.judges_in_rows import with_column_of_each_judge
 from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, find_roles, is_total
 from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns
 from harness.model import Item, Scale
@@ -549,6 +550,7 @@ def read_one_table(sources: Sequence[Any], options: TableOptions | None = None, 
         raise UsageError(tables[0].about[JUDGES_ALONE])
     names = [Path(source).stem if isinstance(source, (str, Path)) else "table" for source in sources]
     table = tables[0] if len(tables) == 1 else _join_tables(tables, names, options, notes)
+    table = with_column_of_each_judge(table, options.drop)
     return _make_table(table, columns_of_table(table), names[0], options, ask, notes)
 
 
@@ -561,6 +563,7 @@ def read_judged_table(source: Any, options: TableOptions | None = None, ask: Cal
     table = _read(source, notes, options.metric)
     if JUDGES_ALONE in table.about:
         raise UsageError(table.about[JUDGES_ALONE])
+    table = with_column_of_each_judge(table, options.drop)
     columns = columns_of_table(table)
     if not RoleFinder(columns, options).has_judge():
         return None
