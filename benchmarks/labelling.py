@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.annotate.labelling_options import PageOptions
-from harness.annotate.page import make_pages
+from harness.annotate.pages_for_annotators import make_pages
 from harness.content import Library
 from harness.data import load_folder
 

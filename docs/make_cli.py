@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.cli.app import help_of
 from harness.cli.commands import COMMANDS, commands
+from harness.cli.help import help_of
 
 WIDTH = 88  # of a block in its column
 HERE = "cli"

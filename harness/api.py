@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harness.annotate import labelcheck
-from harness.annotate.labelcheck import LabelCheck
+from harness.annotate import label_check
+from harness.annotate.label_check import LabelCheck
 from harness.annotate.labelling_options import LabelCheckOptions
 from harness.asking_options import Settings
 from harness.content import Library
@@ -596,4 +596,4 @@ def labels_check(
     """
     options = options or LabelCheckOptions()
     data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), card=options.card)
-    return labelcheck.check_labels(data, part_of(options, MeasureOptions, by=options.by, seed=options.seed), watch)
+    return label_check.check_labels(data, part_of(options, MeasureOptions, by=options.by, seed=options.seed), watch)

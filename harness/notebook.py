@@ -17,7 +17,8 @@ from harness.measure.cells import Cell
 from harness.model import CellKey, JudgeIdentity
 from harness.render.comparison import language_name, language_tables
 from harness.render.terminal import continuous_table, notes, reason_without_agreement, sealed_table, unreviewed
-from harness.render.verdict_text import answer_lines, judged_sides, screen_tables, verdict_tables
+from harness.render.verdict_text import answer_lines, screen_tables, verdict_tables
+from harness.reports.answer.judged_sides import judged_sides
 from harness.reports.answer.parts import SIGNS, cause_words, state_of
 from harness.reports.comparison import DecidedComparison
 from harness.reports.run_report import Report

@@ -23,8 +23,8 @@ from typing import IO, Any, TypeVar, cast
 
 import msgspec
 
+from harness.csv_formulas import guard_cell
 from harness.errors import ContentError, StoreError, refuse_pipe, unreadable
-from harness.text import looks_like_formula
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # modes of files and folders with texts, labels or replies (docs/running.md)
 TABLE_ENDS = (".jsonl", ".jsonl.gz", ".parquet")
@@ -378,14 +378,8 @@ def to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
     writer = csv.writer(out)
     writer.writerow(columns)
     for row in rows:
-        cells = (row.get(column) for column in columns)
-        writer.writerow(["'" + cell if isinstance(cell, str) and looks_like_formula(cell.lstrip("'")) else cell for cell in cells])
+        writer.writerow([guard_cell(row.get(column)) for column in columns])
     return out.getvalue()
-
-
-def unguard_cell(cell: str) -> str:
-    """Return a cell without the apostrophe that `to_csv` added."""
-    return cell[1:] if cell[:1] == "'" and looks_like_formula(cell.lstrip("'")) else cell
 
 
 def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping[str, str], *, private: bool = False) -> None:

@@ -16,7 +16,7 @@ from harness.data.dataset import Dataset, load_folder
 from harness.data.folders import located
 from harness.decide.options import CompareOptions, DecisionOptions
 from harness.errors import UsageError
-from harness.exchange.labels.read import KIND_BY_SUFFIX
+from harness.exchange.labels.choose_reader import KIND_BY_SUFFIX
 from harness.exchange.labels.table_options import Role, TableOptions
 from harness.exchange.one_table.read_table import OneTable, is_table_file, read_one_table
 from harness.judges.panel import Panel, is_panel_file, split_panels

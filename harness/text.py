@@ -1,20 +1,15 @@
-"""Text: segmentation (words, sentences, graphemes), values in place of their names, and what is safe in terminals and spreadsheets.
-
-ICU (`icu4py`) segments the texts of all languages. Splitting at spaces would find no words in Japanese.
-"""
+"""Texts: names and ids in one form, values in place of their names, and what is safe in terminals."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 # C0 and C1 controls except tab and newline, and characters that reorder or hide text: bidi controls, the byte-order mark.
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _LINE_BREAKS = re.compile(r"\s*[\n\r\u2028\u2029]\s*")
-_INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}  # categories: controls, joiners, spaces, combining marks
 # GitHub reads a command where a line begins with `::`, after whatever white space, and where `##[` stands anywhere in a line.
 INKLESS = r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*"
 _LOG_COMMAND = re.compile(rf"(?:^|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]){INKLESS}:(?=:)|##(?=\[)")
@@ -144,64 +139,6 @@ def broken_command(command: str, width: int) -> list[str]:
         else:
             lines[-1] = f"{lines[-1]} {part}" if lines[-1] else part
     return lines
-
-
-def looks_like_formula(text: str) -> bool:
-    """Return True if a spreadsheet may read this text as a formula: it begins with `=`, `+`, `-` or `@` in any width, possibly after white
-    space or invisible characters; or it begins with a tab or a line break.
-
-    >>> [looks_like_formula(text) for text in ("=1", "\\n=1", "\\u00a0-1", "\\u200b@x", "＝1", "a=1", "")]
-    [True, True, True, True, True, False, False]
-    """
-    first_visible = next((c for c in text if unicodedata.category(c) not in _INVISIBLE), "")
-    return text[:1] in ("\t", "\r", "\n") or (first_visible != "" and unicodedata.normalize("NFKC", first_visible)[0] in "=+-@")
-
-
-def words(text: str, language: str) -> list[str]:
-    """Return all segments of `text` in order: words and what is between them. Joined, they are the text."""
-    from icu4py.breakers import WordBreaker
-
-    return list(WordBreaker(text, language))
-
-
-def is_word(segment: str) -> bool:
-    """Return True if a segment is a word, that is, contains a letter. Digits and punctuation are not words."""
-    return any(unicodedata.category(character)[0] == "L" for character in segment)
-
-
-def sentences(text: str, language: str) -> list[str]:
-    """Return the sentences of `text`, each with the white space after it. Joined, they are the text."""
-    from icu4py.breakers import SentenceBreaker
-
-    return list(SentenceBreaker(text, language))
-
-
-def graphemes(text: str) -> list[str]:
-    """Return the characters as readers see them: a letter with its marks, an emoji, a flag. Joined, they are the text.
-
-    >>> graphemes("नी👍🏽🇨🇿")
-    ['नी', '👍🏽', '🇨🇿']
-    """
-    from icu4py.breakers import CharacterBreaker
-
-    return list(CharacterBreaker(text, ""))
-
-
-@lru_cache(maxsize=1 << 14)
-def extends(character: str) -> bool:
-    """Return True if a character always joins the grapheme before it, like combining marks, vowel signs and joiners.
-
-    >>> extends("\\u0301"), extends("\u0e33"), extends("a")
-    (True, True, False)
-    """
-    return len(graphemes("a" + character)) == 1
-
-
-def segmenter_version() -> str:
-    """Return the version of ICU, e.g. `icu 77.1`."""
-    import icu4py
-
-    return f"icu {icu4py.icu_version}"
 
 
 _MOST_ABSENT = 8  # columns without room that are named

@@ -15,7 +15,7 @@ from typing import Any
 from harness.content.specs import Lexicon
 from harness.content.tags import likely_script
 from harness.errors import UsageError
-from harness.text import is_word, sentences, words
+from harness.segmentation import is_word, sentences, words
 
 Measure = Callable[[str, str, Lexicon], float]
 

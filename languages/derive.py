@@ -21,7 +21,7 @@ from typing import Any
 from harness.content.tags import choose_from
 from harness.errors import ContentError
 from harness.row_files import to_jsonl, write_atomic
-from harness.text import is_word, sentences, words
+from harness.segmentation import is_word, sentences, words
 
 _TIERS = "languages/hard.toml and languages/models.toml"
 LANGUAGES = Path(__file__).resolve().parent

@@ -38,9 +38,11 @@ from harness.content.specs import DatasetCard, LabelMapping
 from harness.data.dataset import Dataset, load_bundled, load_folder, read_back, rubric_scales
 from harness.data.folders import data_toml, locked_folder, write_folder
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.importing import ImportSummary, RefusedRow
+from harness.exchange.labels.cell_scores import UnreadableScore
+from harness.exchange.labels.label_import import ImportSummary, RefusedRow
+from harness.exchange.labels.source_table import MAX_BYTES, Record
 from harness.exchange.labels.spreadsheets import read_delimited, unpacked
-from harness.exchange.labels.table import MAX_BYTES, Record, UnreadableScore, read_score
+from harness.exchange.labels.table_columns import read_score
 from harness.exchange.labels.table_options import ImportOptions
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, item_row, lines_of, updated_about
 from harness.html_pages import visible

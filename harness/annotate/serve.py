@@ -31,7 +31,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from harness.annotate.page_data import data_of, document
+from harness.annotate.page_content import data_of, document
 from harness.annotate.page_results import (
     RECORD,
     RESULT,

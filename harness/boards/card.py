@@ -14,10 +14,11 @@ from langcodes import tag_is_valid
 from harness.content.problems import Problem, key_pattern, line_of, problem_from_error
 from harness.content.specs import read_spec
 from harness.content.tags import english_name
+from harness.csv_formulas import looks_like_formula
 from harness.errors import ContentError
 from harness.model import JudgeIdentity
 from harness.row_files import to_toml, write_atomic
-from harness.text import looks_like_formula, without_log_commands
+from harness.text import without_log_commands
 
 CARD = "judge.toml"
 MAX_NAME = 120  # characters of a name, title, family or setting

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from harness.boards.allowed_changes import TABLE, SubmittedChange, change_since
 from harness.boards.board import SUBMISSIONS, submissions_of, unmarked_files, whole_board, with_labels
 from harness.boards.card import CARD, JudgeCard, examine_card, quote, skeleton
-from harness.boards.changes import TABLE, SubmittedChange, change_since
 from harness.boards.examined_submission import ScoredSubmission, examine_all
 from harness.boards.submission_files import FILE, FOLDER, folder_problems, kind_of
 from harness.content import Board, Library

@@ -12,8 +12,8 @@ import msgspec
 from harness.boards.recorded_scores import RecordedJudgments
 from harness.errors import UsageError
 from harness.judges import traits_of
-from harness.judges.base import JudgeOptions
 from harness.judges.baselines import BaselineJudge, open_judge
+from harness.judges.judge_protocol import JudgeOptions
 from harness.model import Condition, Item, JudgeIdentity, Query, Reply, Scale
 from harness.runs import CallIds, Plan, Prepared, ReadingRules, call_ids, hex_ids
 

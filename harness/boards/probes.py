@@ -25,7 +25,7 @@ from harness.boards.submission_files import REPLIES, ReplyRow, decode_row, read_
 from harness.content import Board
 from harness.data.dataset import Dataset
 from harness.judges import traits_of
-from harness.measure.ranking import gains_over
+from harness.measure.board_ranking import gains_over
 from harness.runs import Prepared
 
 MIN_LETTERS = 20  # shorter justifications may well be equal by chance

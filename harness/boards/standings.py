@@ -17,15 +17,15 @@ from harness.correction.correction_options import ProbabilityOptions
 from harness.correction.probabilities import CellProbabilities, probabilities_of_table
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
-from harness.decide.sentences import unread_sentence
+from harness.decide.verdict_sentences import unread_sentence
 from harness.decide.verdicts import Verdict, verdicts_of_tables
 from harness.judges import traits_of
+from harness.measure.board_ranking import rank
+from harness.measure.board_ranking_by_scores import RankedJudge, Ranking, RankingInput
 from harness.measure.compare import align
 from harness.measure.item_table import AnswerCounts, count_all_answers
 from harness.measure.options import POOLED, of_rule
-from harness.measure.ranking import rank
 from harness.measure.recordings import recording
-from harness.measure.score_ranking import RankedJudge, Ranking, RankingInput
 from harness.model import BY_PEOPLE, parse_variant
 from harness.runs import Prepared, price_of
 

@@ -25,7 +25,7 @@ from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.specs import Board, read_spec
 from harness.content.tags import choose_from
-from harness.decide.sentences import unread_sentence, unread_words
+from harness.decide.verdict_sentences import unread_sentence, unread_words
 from harness.errors import ContentError, JudgeError, StoreError, UsageError
 from harness.judges import traits_of
 from harness.measure.item_table import count_all_answers

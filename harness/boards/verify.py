@@ -30,7 +30,7 @@ from harness.engines import JudgeWork, ask_all, check_engine
 from harness.engines.work import with_ids
 from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, opening_name
-from harness.judges.base import Environment
+from harness.judges.judge_protocol import Environment
 from harness.measure.summaries import Outcome, Retest, retest_outcomes
 from harness.model import JudgeIdentity, Reply
 from harness.runs import (

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from harness.asking_options import Settings
+from harness.boards.allowed_changes import TABLE
 from harness.boards.board import OpenBoard, open_board, submissions_of
-from harness.boards.changes import TABLE
 from harness.boards.checked_boards import CheckedBoards, CheckedSubmission, check_boards
 from harness.boards.examined_submission import ScoredSubmission
 from harness.boards.probes import Finding
@@ -44,7 +44,7 @@ from harness.content import Board, Library
 from harness.content.canary import HOW_TO_MARK
 from harness.content.library import bundled_root
 from harness.content.tags import resolve
-from harness.decide.sentences import unread_sentence
+from harness.decide.verdict_sentences import unread_sentence
 from harness.errors import JUDGE, UNCHECKED, ContentError, MissingData, UsageError
 from harness.judges import traits_of
 from harness.options import part_of

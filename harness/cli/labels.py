@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.annotate.blind_pairs import load_pack
-from harness.annotate.page import make_pages
 from harness.annotate.page_import import import_page_results, is_result_file
 from harness.annotate.page_results import RECORD, ReviewedJudge
+from harness.annotate.pages_for_annotators import make_pages
 from harness.annotate.reviews import Reviewed, reviewed_scores, without_review
 from harness.cli.arguments import opened_source, page_path
 from harness.cli.commands.labels_and_data import (
@@ -34,10 +34,10 @@ from harness.correction import labels_budget
 from harness.data.dataset import load_bundled, load_folder
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
-from harness.exchange.labels.importing import import_labels
+from harness.exchange.labels.label_import import import_labels
+from harness.exchange.labels.label_sheets import export_labels
 from harness.exchange.labels.labelling_tasks import Selection
 from harness.exchange.labels.mapping import load_mapping, mapping_of, parse_pairs
-from harness.exchange.labels.sheet import export_labels
 from harness.offensive_texts import WARNING, hides_texts, refuse_in_repository
 from harness.options import part_of
 from harness.reports.tables.numbers import counted

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from harness import sources
-from harness.annotate import labelcheck
+from harness.annotate import label_check
 from harness.cli.arguments import opened_source
 from harness.cli.commands.other_programs import ExportHub, ExportInspectScores, ExportPromptfooJudge, ImportScores
 from harness.cli.output import ended, print_refusals, refusals_of
@@ -130,7 +130,7 @@ def hub(arguments: ExportHub) -> int:
             data, judgments, run = source.recording.data, source.recording.judgments, source.run
             notes = source.recording.notes
         tables = hub_tables(data, judgments, _open_reasons(run) if run else None)
-        agreement = labelcheck.label_cells(data, MeasureOptions(by=labelcheck.BY)) if len(data.labels) else ()
+        agreement = label_check.label_cells(data, MeasureOptions(by=label_check.BY)) if len(data.labels) else ()
         signatures = sources.gated_source(run, None, arguments.out).signatures if run else {}
         card = hub_card(data, tables, agreement, signatures, arguments.license or "", notes)
         write_hub(arguments.to, tables, data, card, run.prepared.library if run else Library())

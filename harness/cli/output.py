@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from harness.decide.options import DecisionOptions
     from harness.decide.verdicts import Verdict
-    from harness.exchange.labels.importing import ImportSummary
+    from harness.exchange.labels.label_import import ImportSummary
     from harness.reports.run_report import Report
     from harness.runs import RunResult
 
@@ -27,7 +27,7 @@ _PLACES = 3  # of rows that were refused for one reason
 
 def exit_code_of(verdicts: Sequence[Verdict]) -> int:
     """Return the exit code of a comparison: that of a judge that cannot be used where most answers of a judge could not be read."""
-    from harness.render.verdict_text import judged_sides
+    from harness.reports.answer.judged_sides import judged_sides
 
     unread = any(all("unread" in verdict.words.obstacles for verdict in side) for side in judged_sides(verdicts))
     return JUDGE if unread else 0

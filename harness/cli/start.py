@@ -21,13 +21,13 @@ from harness.content.specs import LabelMapping
 from harness.content.tags import choose_from
 from harness.data.dataset import load_folder, rubric_scales
 from harness.errors import UsageError
+from harness.exchange.labels.choose_reader import read_source
 from harness.exchange.labels.columns_of_source import with_people_apart
-from harness.exchange.labels.importing import ImportSummary, import_labels
-from harness.exchange.labels.layouts import one_record_per_item, with_ids, with_plain_names
+from harness.exchange.labels.label_import import ImportSummary, import_labels
 from harness.exchange.labels.mapping import mapping_of, parse_pairs, parse_scales
-from harness.exchange.labels.read import read_source
+from harness.exchange.labels.program_layouts import one_record_per_item, with_ids, with_plain_names
+from harness.exchange.labels.source_table import SourceTable
 from harness.exchange.labels.spreadsheets import likely_encoding
-from harness.exchange.labels.table import SourceTable
 from harness.exchange.labels.table_options import ImportOptions, TableOptions
 from harness.exchange.one_table.read_table import OneTable, read_judged_table
 from harness.exchange.one_table.suggested_mapping import SuggestedMapping, suggest_mapping

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from harness.content.specs import DatasetCard
 from harness.correction.cell_results import CellResults, KeyedRow, UnreadCells, copied_sentences, refuse_unless_random, refuse_unread
 from harness.correction.correction_options import AcceptOptions
-from harness.decide.sentences import unread_words
+from harness.decide.verdict_sentences import unread_words
 from harness.errors import UsageError
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import JudgedTables, Recording, align

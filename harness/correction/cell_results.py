@@ -12,7 +12,7 @@ from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
 from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
 from harness.data.judgments import NO_VARIANT, Judgments
-from harness.decide.sentences import REPAIR, unread_sentence, unread_words
+from harness.decide.verdict_sentences import REPAIR, unread_sentence, unread_words
 from harness.decide.verdicts import copied_cells
 from harness.errors import JudgeError, UsageError
 from harness.judges import traits_of

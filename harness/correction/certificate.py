@@ -38,7 +38,7 @@ from harness.correction.certified_cell import (
 )
 from harness.correction.correction_options import Confidence, Per
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import VerdictName
+from harness.decide.verdict_rule import VerdictName
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden, unreadable
 from harness.measure.options import Annotators, MeasureOptions, Rule, Standardise
 from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Scale, Score

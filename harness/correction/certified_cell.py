@@ -17,7 +17,7 @@ from harness.correction.mean_estimates import interval_ends
 from harness.correction.probabilities import HOLD, REFITTED, CellProbabilities, probabilities_of_table
 from harness.correction.score_maps import EXPECTED, ClassCurve, ClassTable, Curve, LabelSets, LengthScale, NumberLine, sets_at
 from harness.data.columns import CodedColumn
-from harness.decide.rule import VerdictName
+from harness.decide.verdict_rule import VerdictName
 from harness.errors import CertificateError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.judged_table import JudgedTable
 from harness.model import Basis, JudgeCondition, ProbabilityVerdict, Scale, Score

@@ -31,7 +31,7 @@ from harness.correction.score_maps import map_inputs
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
-from harness.decide.sentences import unread_words
+from harness.decide.verdict_sentences import unread_words
 from harness.decide.verdicts import Verdict, verdicts_of_tables
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align, judged_tables

@@ -21,8 +21,8 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import COPIES, NOBODY, VerdictName
-from harness.decide.sentences import unread_sentence
+from harness.decide.verdict_rule import COPIES, NOBODY, VerdictName
+from harness.decide.verdict_sentences import unread_sentence
 from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
 from harness.errors import UsageError
 from harness.measure.cells import number

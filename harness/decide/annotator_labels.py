@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.data.dataset import Dataset
-from harness.decide.rule import CopiedLabels
+from harness.decide.verdict_rule import CopiedLabels
 from harness.measure.cells import number
 from harness.measure.label_counts import Classes, LabelCounts, numbers
 from harness.options import AltScoring

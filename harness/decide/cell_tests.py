@@ -28,7 +28,7 @@ from harness.decide.class_shares import (
     p_below_bar,
 )
 from harness.decide.options import DEFAULT_BAR, DecisionOptions, parse_bar
-from harness.decide.rule import CopiedLabels
+from harness.decide.verdict_rule import CopiedLabels
 from harness.measure.item_table import AnswerCounts, count_answers
 from harness.measure.judged_table import JudgedTable, item_key, means_by
 from harness.measure.label_counts import Classes, LabelCounts, numbers
@@ -36,7 +36,8 @@ from harness.model import BY_PEOPLE, Basis, Score
 from harness.stats.agreement.agreement import cohen_kappa
 from harness.stats.agreement.correlation import distance_of_judge, distance_of_people, median_without_group, pearson
 from harness.stats.agreement.describe import RARE
-from harness.stats.core.arrays import Floats, Ints, windows
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.many_cells import windows
 from harness.stats.core.rows import agreement_weights
 from harness.stats.intervals.cluster_mean import ClusterMean, SampleOfGroups, cluster_mean_each
 from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, OneClass, judge_sums, judge_tests_each, one_class_tests

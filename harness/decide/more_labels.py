@@ -11,7 +11,7 @@ import msgspec
 from harness.decide.cell_tests import CellTests
 from harness.decide.class_shares import texts_needed
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import has_enough
+from harness.decide.verdict_rule import has_enough
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.labels_needed import GROWTH, LIMIT, CellToPlan, about_more_each, use_p
 from harness.stats.intervals.judge_tests import JudgeSums, judge_sums

@@ -16,7 +16,7 @@ from harness.decide.cell_tests import CellTests, LabelledTexts, cell_tests, copi
 from harness.decide.class_shares import ClassShare, refuse_unknown_classes
 from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import (
+from harness.decide.verdict_rule import (
     COPIES,
     NOBODY,
     UNREAD,
@@ -36,14 +36,15 @@ from harness.decide.rule import (
     has_enough_for_a_constant,
     passes_controls,
 )
-from harness.decide.sentences import VerdictInWords
+from harness.decide.verdict_sentences import VerdictInWords
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import JudgedTables, Recording, align
 from harness.measure.item_table import AnswerCounts
 from harness.measure.options import MeasureOptions
 from harness.measure.recordings import with_further_people
 from harness.model import BY_PEOPLE, SIDE, Basis
-from harness.stats.core.arrays import Floats, on_all_cores
+from harness.stats.core.arrays import Floats
+from harness.stats.core.many_cells import on_all_cores
 from harness.stats.intervals.judge_tests import Bounds, lower_bounds, stacked, upper_bounds
 from harness.stats.intervals.multiplicity import benjamini_yekutieli, holm
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from harness.asking_options import Settings
-from harness.engines.local import Watch
+from harness.engines.local_engine import Watch
 from harness.engines.work import Engine, JudgeOpening, JudgeWork, Outcome, Progress
 from harness.errors import UsageError
 from harness.judges import Judge
@@ -21,7 +21,7 @@ from harness.store import Store
 __all__ = ["Engine", "JudgeOpening", "JudgeWork", "Outcome", "Progress", "ask_all", "check_engine"]
 
 _ENGINES = {
-    "local": "harness.engines.local:ask_all",
+    "local": "harness.engines.local_engine:ask_all",
     "batch": "harness.engines.batch_engine:ask_all",
     "ray": "harness.engines.ray_engine:ask_all",
 }
@@ -42,7 +42,7 @@ def check_engine(settings: Settings, judges: Sequence[Judge] = ()) -> None:
 
 
 def ask_all(works: Sequence[JudgeWork], store: Store, settings: Settings, watch: Watch = lambda work, progress: None) -> list[Outcome]:
-    """Ask the calls of all judges with the engine of the settings, and store the replies: see `harness.engines.local`.
+    """Ask the calls of all judges with the engine of the settings, and store the replies: see `harness.engines.local_engine`.
 
     Raises what the engine raises.
     """

@@ -32,15 +32,15 @@ from harness.engines.batch_submission import (
 )
 from harness.engines.budget import Budget, budget_of
 from harness.engines.judge_sessions import run_loop, run_together
-from harness.engines.local import MAX_REASKS, Watch, repeated_refusal
+from harness.engines.local_engine import MAX_REASKS, Watch, repeated_refusal
 from harness.engines.retries import FIRST_ATTEMPTS, MAX_ATTEMPTS, MAX_REFUSALS, OutOfTime, Polling
 from harness.engines.work import CallSequence, Engine, JudgeWork, Outcome, Progress, charged, with_ids
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
-from harness.judges.base import NoReply, UnexplainedRefusal
 from harness.judges.batches import Batches, Batching, BatchRefused, ProviderBatch
 from harness.judges.capabilities import EndpointCapabilities
-from harness.judges.completion import error_text
+from harness.judges.judge_protocol import NoReply, UnexplainedRefusal
 from harness.judges.rate_limit_headers import LONGEST_WAIT_SECONDS
+from harness.judges.response_body import error_text
 from harness.judges.transport import Response
 from harness.model import Call, Reply
 from harness.store import Attempt, Store, StoredBatch

@@ -24,10 +24,10 @@ from msgspec.structs import replace
 from harness.engines.retries import Polling
 from harness.engines.work import CallSequence, with_ids
 from harness.errors import FatalReply
-from harness.judges.base import NoReply
 from harness.judges.batches import Batches, BatchRefused, LineError, ProviderBatch
 from harness.judges.capabilities import FORMS, EndpointCapabilities
 from harness.judges.chat import Chat
+from harness.judges.judge_protocol import NoReply
 from harness.judges.transport import Response
 from harness.store import Store, StoredBatch
 from harness.store.database import explaining_errors

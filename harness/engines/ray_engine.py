@@ -24,7 +24,7 @@ import msgspec
 from harness.asking_options import Settings
 from harness.engines.budget import Budget, budget_of
 from harness.engines.judge_sessions import run_loop, run_side_by_side
-from harness.engines.local import Watch
+from harness.engines.local_engine import Watch
 from harness.engines.ray_worker import (
     Assignment,
     AttemptResult,

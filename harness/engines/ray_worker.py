@@ -21,7 +21,7 @@ import msgspec
 from harness.asking_options import Limits, Settings
 from harness.data.dataset import Dataset
 from harness.engines.budget import Budget, ends_waits
-from harness.engines.local import CallSession
+from harness.engines.local_engine import CallSession
 from harness.engines.reply_writer import ReplySink
 from harness.engines.work import CallSequence, JudgeOpening, JudgeWork, Progress, for_judge
 from harness.errors import HarnessError, JudgeError, UsageError

@@ -11,7 +11,7 @@ from typing import TypeVar
 from harness.engines.budget import Budget
 from harness.engines.work import Progress
 from harness.errors import JudgeError
-from harness.judges.base import NoReply
+from harness.judges.judge_protocol import NoReply
 from harness.judges.rate_limit_headers import LONGEST_WAIT_SECONDS
 
 MAX_ATTEMPTS = 8

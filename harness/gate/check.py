@@ -12,7 +12,7 @@ from harness.decide.class_shares import words_of_bar
 from harness.decide.gate_measurements import LimitedNumber, better_than_baseline, corrected, no_worse_than_people
 from harness.decide.language_comparisons import FEW_TEXTS
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import COPIES, CORRECTED_WORSE
+from harness.decide.verdict_rule import COPIES, CORRECTED_WORSE
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.gate.numbers import BaselineProblem, GatedNumbers, GatedSource, NoNumber

@@ -22,11 +22,11 @@ from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import JudgedTable, item_key
 from harness.measure.options import Annotators, MeasureOptions
 from harness.model import CONDITION, JudgeCondition
+from harness.segmentation import graphemes
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.multiplicity import benjamini_yekutieli
 from harness.stats.intervals.regression import LEAST_FREEDOM, cluster_regression
 from harness.stats.ranking import AdjustedPreference, length_overlap, preference_by_length
-from harness.text import graphemes
 
 ALPHA = 0.05
 Outcome = Literal["shown", "not shown", "too few groups"]

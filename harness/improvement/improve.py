@@ -18,7 +18,7 @@ from harness.correction.cell_results import UnreadCells, judge_words, refuse_unr
 from harness.data.dataset import Dataset
 from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.decide.options import DecisionOptions
-from harness.decide.sentences import unread_sentence
+from harness.decide.verdict_sentences import unread_sentence
 from harness.decide.verdicts import Verdict, verdicts_of_tables
 from harness.errors import JudgeError, UsageError
 from harness.improvement.candidates import CalibratedCandidates, CalibrationSteps, is_calibrated

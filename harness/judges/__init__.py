@@ -1,7 +1,7 @@
-"""Judges. `base` holds the protocol, `identity` the traits of a judge; each kind of judge has a module of its own."""
+"""Judges. `judge_protocol` holds the protocol, `identity` the traits of a judge; each kind of judge has a module of its own."""
 
-from harness.judges.base import Environment, Judge, JudgeOptions, NoReply
 from harness.judges.identity import JudgeTraits, note_of, opening_name, traits_of
+from harness.judges.judge_protocol import Environment, Judge, JudgeOptions, NoReply
 from harness.judges.panel import Panel
 from harness.judges.registry import kinds, open_judge
 

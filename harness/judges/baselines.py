@@ -24,7 +24,7 @@ import msgspec
 from harness.content.tags import choose_from
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.judges.base import JudgeOptions, answer_object
+from harness.judges.judge_protocol import JudgeOptions, answer_object
 from harness.model import Call, Item, JudgeIdentity, Label, Query, Reply, Scale, Score
 
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 import msgspec
 
 from harness.errors import JudgeError
-from harness.judges.base import NoReply
 from harness.judges.capabilities import EndpointCapabilities
 from harness.judges.chat import Chat
 from harness.judges.http_refusals import is_page, kind_of_limit, may_answer_later, read_refusal
+from harness.judges.judge_protocol import NoReply
 from harness.judges.rate_limit_headers import LONGEST_WAIT_SECONDS, retry_after, wait_in_text
 from harness.judges.transport import LONGEST_BODY, LONGEST_REFUSAL, Response
 from harness.model import Call

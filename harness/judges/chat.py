@@ -15,11 +15,11 @@ import msgspec
 from msgspec.structs import replace
 
 from harness.errors import EndpointRefusal, FatalReply
-from harness.judges.base import NoReply, UnexplainedRefusal
 from harness.judges.capabilities import FORMS, REASONING_TOKENS, EndpointCapabilities, Request, merged_system_role
-from harness.judges.completion import CompletionAnswer, as_text, error_text, read_answer, read_tokens, without_half_characters
 from harness.judges.http_refusals import Refusal, Subject, is_page, kind_of_limit, may_answer_later, read_refusal, reason_about_item
+from harness.judges.judge_protocol import NoReply, UnexplainedRefusal
 from harness.judges.rate_limit_headers import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after, wait_in_text
+from harness.judges.response_body import CompletionAnswer, as_text, error_text, read_answer, read_tokens, without_half_characters
 from harness.judges.transport import Response
 from harness.model import SYSTEM_ROLE, Call, Message, Reply, Token
 from harness.parse.finish_reasons import was_cut

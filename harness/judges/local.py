@@ -22,7 +22,7 @@ import msgspec
 
 from harness.content.tags import choose_from, suggest
 from harness.errors import JudgeError, StoreError, UsageError
-from harness.judges.base import JudgeOptions
+from harness.judges.judge_protocol import JudgeOptions
 from harness.model import Call, JudgeIdentity, Reply
 from harness.prompts import is_english
 from harness.redaction import Redactor, environment_secrets

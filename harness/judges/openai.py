@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from harness.errors import JudgeError
-from harness.judges.base import JudgeOptions
 from harness.judges.http_judge import DEFAULT_URL, Endpoint, HttpJudge, check_request, read_key, without_query
 from harness.judges.identity import split_label
+from harness.judges.judge_protocol import JudgeOptions
 from harness.model import Call
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import msgspec
 from harness.content.problems import line_of
 from harness.content.specs import Text, read_spec
 from harness.errors import ContentError, UsageError
-from harness.judges.base import JudgeOptions
+from harness.judges.judge_protocol import JudgeOptions
 from harness.model import Failure, JudgeIdentity, Scale, Score
 
 KIND = "panel"

@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from harness.errors import FatalReply, JudgeError, UsageError
-from harness.judges.base import JudgeOptions, NoReply, answer_object
+from harness.judges.judge_protocol import JudgeOptions, NoReply, answer_object
 from harness.judges.registry import raising
 from harness.model import Call, JudgeIdentity, Reply
 from harness.parse.probabilities import CLASSES

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.content.tags import choose_from
 from harness.errors import FatalReply, HarnessError, JudgeError, UsageError
-from harness.judges.base import Judge, JudgeOptions, NoReply
+from harness.judges.judge_protocol import Judge, JudgeOptions, NoReply
 from harness.model import Call, JudgeIdentity, Reply
 from harness.plugins import describe_failure, registered, registered_twice, task_is_cancelled, watch_interrupt
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from harness.errors import ContentError, UsageError
-from harness.judges.base import JudgeOptions
-from harness.judges.completion import with_possible_counts
+from harness.judges.judge_protocol import JudgeOptions
+from harness.judges.response_body import with_possible_counts
 from harness.model import SAMPLING, Call, JudgeIdentity, Reply
 from harness.row_files import read_rows, sha256_of
 

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from harness.judges.base import NoReply
+from harness.judges.judge_protocol import NoReply
 
 if TYPE_CHECKING:
     import aiohttp  # late: it takes a quarter of a second, which re-reading a run should not

@@ -31,9 +31,10 @@ from harness.stats.agreement.describe import (
     distribution_of_labels,
     rarest_expected,
 )
-from harness.stats.core.arrays import MANY_CELLS, Estimate, Estimates, Floats, Ints
+from harness.stats.core.arrays import Estimate, Estimates, Floats, Ints
 from harness.stats.core.catalogue import cell_statistics, undefined_by_scale
 from harness.stats.core.groups import relative_weights
+from harness.stats.core.many_cells import MANY_CELLS
 from harness.stats.core.rows import Rows, distinct_counts, tabulate_cells
 from harness.stats.core.statistic import Estimated, estimate
 from harness.stats.estimation.labels_needed import gain_over_simple_sample

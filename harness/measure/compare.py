@@ -141,7 +141,7 @@ class Comparison(msgspec.Struct, frozen=True):
         """
         import pandas as pd  # late: half a second
 
-        from harness.exchange.labels.table import flat
+        from harness.exchange.labels.source_table import flat
 
         rows = (flat(cell.flat()) for cell in self.cells)
         return pd.DataFrame([{name: value for name, value in row.items() if value != {}} for row in rows])

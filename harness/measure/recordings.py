@@ -24,9 +24,9 @@ from harness.measure.label_counts import count_labels
 from harness.measure.options import Annotators
 from harness.model import CONDITION, Failure, JudgeIdentity, Scale, Score
 from harness.runs import RunProtocol
+from harness.segmentation import segmenter_version
 from harness.signature import Signature, judge_text
 from harness.stats.core.arrays import Ints
-from harness.text import segmenter_version
 
 
 def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str = "run", panels: Mapping[str, Panel] = {}) -> Recording:

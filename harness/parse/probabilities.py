@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from harness.model import Failure, Scale, Score, Token, Variant
+from harness.parse.choice_on_scale import MAX_CHOICE_CHARACTERS, Reading
 from harness.parse.reasoning import answer_tokens
 from harness.parse.typed_questions import TypedQuestion, typed_question
-from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading
 
 DECISIONS, SYSTEMONE, CLASSES = "decisions", "systemone", "class probabilities"
 FORMS = frozenset({DECISIONS, SYSTEMONE, CLASSES})

@@ -13,13 +13,7 @@ import msgspec
 
 from harness.errors import UsageError
 from harness.model import SEVERITIES, ErrorSpan, Failure, Scale, Score
-from harness.parse.finish_reasons import was_cut, was_filtered
-from harness.parse.json_repair import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
-from harness.parse.normalisation import folded, normalised
-from harness.parse.numbers import numbers_in
-from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice, read_choice_beside_scale, without_marked_choices
-from harness.parse.reasoning import answer_of
-from harness.parse.values import (
+from harness.parse.choice_on_scale import (
     MAX_CHOICE_CHARACTERS,
     Reading,
     agreed_reading,
@@ -30,6 +24,13 @@ from harness.parse.values import (
     read_described_choice,
     with_stars_as_numbers,
 )
+from harness.parse.finish_reasons import was_cut, was_filtered
+from harness.parse.json_repair import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
+from harness.parse.normalisation import folded, normalised
+from harness.parse.numbers import numbers_in
+from harness.parse.prose import find_announced_choices, read_announced_choice, read_choice_beside_scale, without_marked_choices
+from harness.parse.reasoning import answer_of
+from harness.parse.refusals import is_refusal
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
 from harness.timed_patterns import SECONDS, SlowPattern, pattern_of
 

@@ -20,7 +20,7 @@ from harness.content.tags import choose_from
 from harness.conversations import ASSISTANT, transcript, turns_of
 from harness.errors import HarnessError, UsageError
 from harness.model import Item
-from harness.perturb import kinds
+from harness.perturb import bundled_kinds
 from harness.perturb.kind import SEGMENTERS, Chance, Change, Doses, Kind, Words
 from harness.plugins import describe_failure, load, message_of, registered_twice
 from harness.plugins import registered as registered_points
@@ -44,17 +44,17 @@ GROUP = "harness.perturbations"
 BUNDLED: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        kinds.SHUFFLE_WORDS,
-        kinds.DROP_WORDS,
-        kinds.REPEAT_SENTENCES,
-        kinds.SWAP_LANGUAGE,
-        kinds.STRIP_DIACRITICS,
-        kinds.TYPOS,
-        kinds.SWAP_SYNONYMS,
-        kinds.TRUNCATE,
-        kinds.NUMBER_SWAP,
-        kinds.INJECT,
-        kinds.ATTENTION_CHECK,
+        bundled_kinds.SHUFFLE_WORDS,
+        bundled_kinds.DROP_WORDS,
+        bundled_kinds.REPEAT_SENTENCES,
+        bundled_kinds.SWAP_LANGUAGE,
+        bundled_kinds.STRIP_DIACRITICS,
+        bundled_kinds.TYPOS,
+        bundled_kinds.SWAP_SYNONYMS,
+        bundled_kinds.TRUNCATE,
+        bundled_kinds.NUMBER_SWAP,
+        bundled_kinds.INJECT,
+        bundled_kinds.ATTENTION_CHECK,
     )
 }
 
@@ -64,14 +64,14 @@ def registered() -> dict[str, Kind]:
 
     Raises UsageError when a name is registered twice; the message names both packages.
     """
-    kinds = dict(BUNDLED)
+    bundled_kinds = dict(BUNDLED)
     for name, point in sorted(plug_ins().items()):
         try:
-            kinds[name] = load(point, Kind, "perturbation")
+            bundled_kinds[name] = load(point, Kind, "perturbation")
         except UsageError as err:
             why, changes_nothing = str(err), lambda *_: None
-            kinds[name] = Kind(point.name, why, doses=None, heeds_segmenter=False, moves={}, perturb=changes_nothing, broken=why)
-    return kinds
+            bundled_kinds[name] = Kind(point.name, why, doses=None, heeds_segmenter=False, moves={}, perturb=changes_nothing, broken=why)
+    return bundled_kinds
 
 
 def kind_named(name: str) -> Kind:
@@ -230,7 +230,7 @@ def _change_text(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: 
     """
     turns = turns_of(words.text)
     answers = [number for number, turn in enumerate(turns) if turn.role == ASSISTANT and turn.content]
-    if not answers or kind in (kinds.SWAP_LANGUAGE, kinds.ATTENTION_CHECK):
+    if not answers or kind in (bundled_kinds.SWAP_LANGUAGE, bundled_kinds.ATTENTION_CHECK):
         return _change(kind, item, pool, seed, dose, words)
     changes: dict[int, Change] = {}
     for number in answers if kind.doses else answers[-1:]:

@@ -18,7 +18,7 @@ import msgspec
 from harness.content.lexicons import NO_WORDS
 from harness.content.specs import Lexicon
 from harness.model import Item
-from harness.text import extends, is_word, words
+from harness.segmentation import extends, is_word, words
 
 SEGMENTERS = ("icu", "whitespace")
 

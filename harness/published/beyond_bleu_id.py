@@ -16,7 +16,7 @@ EVALUATORS = ("evaluator1", "evaluator2", "evaluator3")
 JUDGE, VARIANT = "gpt-5-chat", "ten-at-once"
 
 
-class Translation(NamedTuple):
+class IndonesianTranslation(NamedTuple):
     """A translation: its system, the number of its source text (from 1, in the order of first occurrence) and its texts."""
 
     system: str
@@ -56,7 +56,7 @@ def convert(raw: RawFiles) -> Tables:
     }
 
 
-def _rated(raw: RawFiles) -> Iterator[tuple[Translation, str, list[str]]]:
+def _rated(raw: RawFiles) -> Iterator[tuple[IndonesianTranslation, str, list[str]]]:
     """Yield translation, metric and scores of each whole row. The file is quoted twice: a row of one cell is itself a line of CSV."""
     segments: dict[str, int] = {}
     header, *rows = raw.lists(PEOPLE, least=1)
@@ -67,11 +67,11 @@ def _rated(raw: RawFiles) -> Iterator[tuple[Translation, str, list[str]]]:
             continue
         row = RawRow(dict(zip(header, cells, strict=True)), raw.file(PEOPLE))
         segment = segments.setdefault(row["prompt_text"], len(segments) + 1)
-        translation = Translation(row["llm_name"], segment, nfc(row["prompt_text"].strip()), nfc(row["llm_answer"].strip()))
+        translation = IndonesianTranslation(row["llm_name"], segment, nfc(row["prompt_text"].strip()), nfc(row["llm_answer"].strip()))
         yield translation, row["metric"].lower(), [row[evaluator] for evaluator in EVALUATORS]
 
 
-def _judgments(raw: RawFiles, translations: list[Translation]) -> Iterator[Row]:
+def _judgments(raw: RawFiles, translations: list[IndonesianTranslation]) -> Iterator[Row]:
     for system in SYSTEMS:
         path = JUDGED.format(system)
         if not raw.has(path):

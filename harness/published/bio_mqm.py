@@ -15,7 +15,7 @@ LANGUAGES = {"en2de": "de", "en2es": "es", "en2fr": "fr", "en2pt": "pt-BR", "en2
 DIGITS = 4
 
 
-class Translation(NamedTuple):
+class AbstractTranslation(NamedTuple):
     """A row of a file: one linguist's errors in one system's translation of a segment."""
 
     tag: str
@@ -68,14 +68,14 @@ def convert(raw: RawFiles) -> Tables:
     return {"items": items.values(), "labels": labels}
 
 
-def _translations(tag: str, files: dict[str, list[dict[str, Any]]]) -> Iterator[Translation]:
+def _translations(tag: str, files: dict[str, list[dict[str, Any]]]) -> Iterator[AbstractTranslation]:
     """Yield the rows of a language without segments that a linguist has twice in a file: their text was filled in from another segment."""
     for system, rows in files.items():
         seen = Counter((row["DOC_ID"], row["source"], row["Annotator_ID"]) for row in rows)
         repeated = {(document, source) for (document, source, _), count in seen.items() if count > 1}
         for row in rows:
             if (row["DOC_ID"], row["source"]) not in repeated:
-                yield Translation(tag, system, row)
+                yield AbstractTranslation(tag, system, row)
 
 
 def _span(error: dict[str, Any], text: str) -> Row:

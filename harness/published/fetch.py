@@ -29,7 +29,7 @@ from filelock import FileLock, Timeout
 from harness.content.library import bundled_root
 from harness.content.specs import ConvertedTable, DatasetCard, LabelMapping, RawFile, RawSource
 from harness.errors import AbsentRawFile, ContentError, DataFetchError, HarnessError, StoreError, UsageError
-from harness.exchange.labels.importing import import_labels
+from harness.exchange.labels.label_import import import_labels
 from harness.exchange.labels.table_options import ImportOptions
 from harness.plugins import describe_failure, registered, registered_twice
 from harness.published.raw import RawFiles, Row, Tables, error_in_row

@@ -15,7 +15,8 @@ from harness.measure.options import POOLED
 from harness.model import SIDE
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable
 from harness.render.terminal import dim_lines, legend_of, print_whole, render_answer, render_sections, render_verdicts, table_heading
-from harness.render.verdict_text import side_text, two_people_sentence
+from harness.render.verdict_text import two_people_sentence
+from harness.reports.answer.judged_sides import side_text
 from harness.reports.answer.parts import joined
 from harness.reports.comparison import DecidedComparison
 from harness.reports.tables.columns import EMPTY, Row, TableName, columns_in
@@ -24,7 +25,7 @@ from harness.reports.tables.text_table import Heading, TextTable, cell_row, key_
 from harness.text import quoted, terminal_safe
 
 if TYPE_CHECKING:
-    from harness.annotate.labelcheck import LabelCheck
+    from harness.annotate.label_check import LabelCheck
 
 
 def render_comparison(
@@ -141,7 +142,7 @@ def render_label_check(check: LabelCheck, *, all_numbers: bool = False) -> Rende
     """Return a first sentence, a row for each cell, and what deserves a look; with `all_numbers` all coefficients, their meaning and the
     notes of the data.
     """
-    from harness.annotate.labelcheck import BY  # late: a comparison needs no label check
+    from harness.annotate.label_check import BY  # late: a comparison needs no label check
 
     names = [n for n in check.cells[0] if n in BY or (n not in _NOT_KEYS and not n.startswith(("human_", "mean_", "sd_")))]
     keys = distinguishing_keys([{name: cell[name] for name in names} for cell in check.cells])

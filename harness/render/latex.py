@@ -11,7 +11,7 @@ from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
-from harness.render.verdict_text import judged_sides
+from harness.reports.answer.judged_sides import judged_sides
 from harness.reports.answer.parts import against_words, cause_words, state_of
 from harness.reports.answer.verdict_words import condition_words
 from harness.reports.run_report import Report

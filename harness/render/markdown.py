@@ -18,12 +18,12 @@ from harness.decide.verdicts import Verdict
 from harness.exchange.scores.exports import HubTable, split_name
 from harness.measure.options import POOLED
 from harness.model import BY_PEOPLE
-from harness.render.board_answer import board_answer, board_facts, probes_in_short
 from harness.render.comparison import language_name, language_tables
 from harness.render.standings import groups_in_words, heading, overall_table, ranking_table, standings_notes, table_title, verdict_table
 from harness.render.terminal import agreement_sentence, belongs, condition_of, notes, reason_without_agreement, sealed_table, unreviewed_in
 from harness.render.verdict_text import answer_lines, verdict_tables
 from harness.reports.answer.next_steps import LabelPages
+from harness.reports.board_answer import board_answer, board_facts, probes_in_short
 from harness.reports.comparison import DecidedComparison
 from harness.reports.run_report import Report
 from harness.reports.sections.section_registry import ShownSection, sections_legend, shown_sections

@@ -11,7 +11,7 @@ from harness.content.tags import english_name
 from harness.correction.probabilities import DO_NOT_HOLD, HOLD
 from harness.measure.options import POOLED
 from harness.model import Failure
-from harness.render.verdict_text import Side, is_baseline, plainest_first, side_name, side_of
+from harness.reports.answer.judged_sides import Side, is_baseline, plainest_first, side_name, side_of
 from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted, percent, signed
 

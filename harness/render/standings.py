@@ -15,9 +15,13 @@ from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Standings
 from harness.content.tags import both_names, english_name
 from harness.decide.verdicts import Verdict
+from harness.measure.board_ranking_by_scores import MIN_TEXTS, RANKED_BY_ORDER, RankedJudge, Ranking
 from harness.measure.options import POOLED
-from harness.measure.score_ranking import MIN_TEXTS, RANKED_BY_ORDER, RankedJudge, Ranking
-from harness.render.board_answer import (
+from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
+from harness.render.terminal import print_whole, styled_answer, table_heading
+from harness.render.verdict_text import column_widths, lines_of
+from harness.reports.answer.parts import AGAINST, CORRECTED, FAILS, PASSES, SIGNS, STYLES, UNKNOWN, USE, joined
+from harness.reports.board_answer import (
     board_answer,
     board_facts,
     compared_judges,
@@ -26,10 +30,6 @@ from harness.render.board_answer import (
     language_answer,
     partial_words,
 )
-from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
-from harness.render.terminal import print_whole, styled_answer, table_heading
-from harness.render.verdict_text import column_widths, lines_of
-from harness.reports.answer.parts import AGAINST, CORRECTED, FAILS, PASSES, SIGNS, STYLES, UNKNOWN, USE, joined
 from harness.reports.tables.columns import COEFFICIENT, COLUMNS, TEXT, Column, Row, TableName, columns_in, metric_words
 from harness.reports.tables.numbers import UNDEFINED, counted, probability_counts
 from harness.reports.tables.text_table import Heading, TextTable, tabulate

@@ -23,16 +23,8 @@ from harness.measure.options import POOLED
 from harness.measure.summaries import LanguageSummary
 from harness.model import CONDITION, SYSTEM_ROLE, JudgeCondition
 from harness.render.fitted_table import PIPE_WIDTH, STYLES, FittedTable, output_width
-from harness.render.verdict_text import (
-    SHORT_NAMES,
-    AnswerLine,
-    answer_lines,
-    judged_sides,
-    lines_of,
-    screen_tables,
-    side_text,
-    two_people_sentence,
-)
+from harness.render.verdict_text import SHORT_NAMES, AnswerLine, answer_lines, lines_of, screen_tables, two_people_sentence
+from harness.reports.answer.judged_sides import judged_sides, side_text
 from harness.reports.answer.next_steps import LabelPages
 from harness.reports.answer.parts import SIGNS, Answer
 from harness.reports.tables.columns import Row, TableName, columns_in

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from harness.runs.ask_judges import LiveRow, LiveRows, Watcher
     from harness.runs.asked_questions import refuse_unfit_judges
     from harness.runs.board_data import SET_ASIDE, first_items, load_board
-    from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
+    from harness.runs.derived_files import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
+    from harness.runs.judgments_from_replies import ReadingRules, derive_judgments, read_metrics, reply_failures
     from harness.runs.plan import (
         CallIds,
         Plan,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
         run_place,
         run_record,
     )
-    from harness.runs.run_completeness import RunAnswers, Spent, keep_report, kept_report
+    from harness.runs.run_defaults import DEFAULT_BOARD, DEFAULT_JUDGE
     from harness.runs.runner import (
         AskAgain,
         Together,
@@ -62,13 +63,13 @@ if TYPE_CHECKING:
         run_together,
     )
     from harness.runs.shown_items import SYSTEM_KEYS
-    from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, GenerateSpec, RunSpec
+    from harness.runs.specification import GenerateSpec, RunSpec
     from harness.runs.study import SelectedTexts, Study, study_named
 
 _NAMES = {
     "asked_questions": ("refuse_unfit_judges",),
     "ask_judges": ("LiveRow", "LiveRows", "Watcher"),
-    "derivation": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
+    "judgments_from_replies": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
     "generate": ("Generated", "WriterSummary", "generate_outputs", "planned_writing"),
     "plan": (
         *("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_text_usage", "estimate_tokens_per_character", "estimate_usage"),
@@ -81,14 +82,15 @@ _NAMES = {
         *("Evidence", "JudgeWords", "PeopleCost", "RunCosts", "RunResult", "date_asked", "people_times", "read_evidence", "run_costs"),
         *("run_place", "run_record"),
     ),
-    "run_completeness": ("RunAnswers", "Spent", "keep_report", "kept_report"),
+    "derived_files": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "runner": (
         *("AskAgain", "Together", "absent_cards", "ask_again", "askable_boards", "board_specs", "collect_batches", "of_judge"),
         *("open_judges", "planned_calls", "reopen", "reopen_judge", "run", "run_together"),
     ),
     "shown_items": ("SYSTEM_KEYS",),
     "board_data": ("SET_ASIDE", "first_items", "load_board"),
-    "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "GenerateSpec", "RunSpec"),
+    "run_defaults": ("DEFAULT_BOARD", "DEFAULT_JUDGE"),
+    "specification": ("GenerateSpec", "RunSpec"),
     "study": ("SelectedTexts", "Study", "study_named"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}

@@ -26,7 +26,7 @@ from harness.errors import HarnessError
 from harness.judges import Judge, traits_of
 from harness.model import Call, Failure, JudgeIdentity, Query, Reply, Score, Usage
 from harness.parse import language
-from harness.runs.derivation import ReadingRules, count_failures, derive_judgments, reply_failures
+from harness.runs.judgments_from_replies import ReadingRules, count_failures, derive_judgments, reply_failures
 from harness.runs.plan import Plan, PlannedCalls, estimate_usage
 from harness.runs.preparation import Prepared
 from harness.runs.prices import CostEstimate, Price, estimate_cost, price_for_engine

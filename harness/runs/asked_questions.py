@@ -16,7 +16,8 @@ from harness.parse import typed_question
 from harness.perturb import parse_perturbation
 from harness.prompts import OwnPrompt, is_english, load_own_prompt, load_own_rubric, with_rubric
 from harness.runs.protocol import AskedQuestions
-from harness.runs.specification import DEFAULT_TEMPERATURE, ChosenConditions, ChosenWordings, RunSpec
+from harness.runs.run_defaults import DEFAULT_TEMPERATURE
+from harness.runs.specification import ChosenConditions, ChosenWordings, RunSpec
 from harness.runs.study import study_named
 from harness.text import quoted
 

@@ -26,7 +26,7 @@ from harness.engines import JudgeOpening, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.exchange.labels.pairs_of_outputs import PARALLEL_SOURCE
 from harness.judges import Judge, JudgeOptions, traits_of
-from harness.judges.base import Environment
+from harness.judges.judge_protocol import Environment
 from harness.model import Condition, Item, JudgeIdentity, Prompt, Query, Reply, Score, Variant
 from harness.offensive_texts import refuse_in_repository
 from harness.options import part_of
@@ -37,9 +37,9 @@ from harness.prompts import PromptTemplate, WritingPrompt, given_texts, is_engli
 from harness.row_files import find_table, read_rows, to_json, to_jsonl, write_atomic
 from harness.runs.ask_judges import AskingPlace, ReplyReading, Watcher, ask_judges, why_stopped
 from harness.runs.board_data import first_items
+from harness.runs.derived_files import Spent
 from harness.runs.plan import Plan
 from harness.runs.prices import CostEstimate, estimate_cost, price_for_engine, price_of
-from harness.runs.run_completeness import Spent
 from harness.runs.runner import check_prices, open_with, remote_hosts
 from harness.runs.shown_items import ShownItems
 from harness.runs.specification import ChosenJudges, GenerateSpec

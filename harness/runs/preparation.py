@@ -34,10 +34,11 @@ from harness.runs.asked_questions import (
     refuse_unsuitable,
 )
 from harness.runs.board_data import DevelopmentPart, development_part, first_items, load_board, needs_development_part
-from harness.runs.derivation import ReadingRules
+from harness.runs.judgments_from_replies import ReadingRules
 from harness.runs.plan import Plan, PlanSources, make_plan
 from harness.runs.protocol import AskedJudges, AskedTexts, Majority, ReferenceRule, RunProtocol, WordingVersions
-from harness.runs.specification import DEFAULT_BOARD, ChosenTexts, RunSpec
+from harness.runs.run_defaults import DEFAULT_BOARD
+from harness.runs.specification import ChosenTexts, RunSpec
 from harness.runs.study import SelectedTexts, specified, study_named
 from harness.store import Store
 from harness.text import quoted, short_repr

@@ -34,10 +34,10 @@ from harness.parse.finish_reasons import was_cut
 from harness.parse.reply import decode_spans
 from harness.row_files import to_json, write_atomic
 from harness.runs.ask_judges import JudgeSummary
+from harness.runs.derived_files import RunAnswers
 from harness.runs.preparation import Prepared
 from harness.runs.prices import ALWAYS, price_of
 from harness.runs.protocol import Majority, RunProtocol
-from harness.runs.run_completeness import RunAnswers
 from harness.store import Store
 from harness.text import short_repr
 

@@ -27,7 +27,7 @@ from harness.engines.batch_submission import open_batches
 from harness.engines.budget import budget_of
 from harness.errors import ContentError, IncompleteRun, JudgeError, MissingData, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name, traits_of
-from harness.judges.base import Environment
+from harness.judges.judge_protocol import Environment
 from harness.model import Condition, JudgeIdentity
 from harness.offensive_texts import refuse_in_repository
 from harness.prompts import decision_program_hash
@@ -47,12 +47,12 @@ from harness.runs.ask_judges import (
 )
 from harness.runs.asked_questions import board_conditions, refuse_unfit_judges
 from harness.runs.board_data import usual_folder
+from harness.runs.derived_files import update_judgments
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare, with_panels
 from harness.runs.prices import CostEstimate, added, estimate_cost, price_for_engine, price_of
 from harness.runs.protocol import RunProtocol
 from harness.runs.results import RunResult, run_place, write_record
-from harness.runs.run_completeness import update_judgments
 from harness.runs.specification import ChosenJudges, ChosenTexts, RunSpec
 from harness.runs.study import study_named
 from harness.store import Store

@@ -26,16 +26,13 @@ from harness.options import (
     TunedJudges,
     top_ps,
 )
+from harness.runs.run_defaults import DEFAULT_JUDGE
 from harness.text import as_names
 
 if TYPE_CHECKING:
     from harness.content.specs import Rubric
     from harness.judges import Panel
     from harness.prompts import OwnPrompt
-
-DEFAULT_BOARD = "controls"
-DEFAULT_TEMPERATURE = 0.0  # where no board says another one
-DEFAULT_JUDGE = "local/smollm2-135m"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ from harness.correction.correction_options import SampleOptions
 from harness.correction.labels_budget import draw_label_sample
 from harness.correction.staleness import certified_run_settings, condition_changes, staleness
 from harness.data.judgments import Judgments
-from harness.decide.sentences import unread_sentence
+from harness.decide.verdict_sentences import unread_sentence
 from harness.errors import ContentError, JudgeError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import count_all_answers, item_tables

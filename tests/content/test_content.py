@@ -25,7 +25,7 @@ from harness.content.specs import BoardData, Pack, read_spec
 from harness.data.dataset import Dataset, load_bundled
 from harness.errors import ContentError
 from harness.model import Item
-from harness.text import sentences
+from harness.segmentation import sentences
 
 LIBRARY = Library()
 ROOT = bundled_root()

@@ -10,7 +10,7 @@ import pytest
 
 from harness.content.library import Library
 from harness.content.specs import PLACEHOLDERS, Instructions, PromptWords
-from harness.parse.prose import WrittenText, clean_text
+from harness.parse.written_texts import WrittenText, clean_text
 from harness.prompts.wording import ENGLISH
 
 LIBRARY = Library()

@@ -35,11 +35,11 @@ LISTS = (
     "refused_actions",
     "keyboard",
 )
-# (quotation_marks are left out: parse/values.py strips marks of every script from around a bare score, whatever the language.)
+# (quotation_marks are left out: parse/choice_on_scale.py strips marks of every script from around a bare score, whatever the language.)
 ENGLISH = "en"  # the language of the program: its words stand in names, messages and prompts; only its refusals are looked for
 ALSO_ENGLISH = {"note", "score", "point", "points", "body"}
 ALSO_A_TAG = {"es"}
-LATIN_KEYS = {"qwertyuiop", "asdfghjkl", "zxcvbnm"}  # perturb/kinds.py: the keys of Latin script where a lexicon lists none
+LATIN_KEYS = {"qwertyuiop", "asdfghjkl", "zxcvbnm"}  # perturb/bundled_kinds.py: the keys of Latin script where a lexicon lists none
 
 
 def test_every_pack_has_a_lexicon() -> None:
@@ -82,7 +82,7 @@ ASKED_IN_ENGLISH = {
     "authoring/scaffold.py",
     "content/lexicons.py",
     "model.py",
-    "runs/derivation.py",
+    "runs/judgments_from_replies.py",
     "runs/plan.py",
     "prompts/wording.py",
 }

@@ -11,7 +11,7 @@ import pytest
 from harness.content.library import Library, bundled_root
 from harness.data.dataset import Dataset, load_bundled
 from harness.model import Item
-from harness.text import is_word, sentences, words
+from harness.segmentation import is_word, sentences, words
 from tests.content.test_content import OWN_QUOTES, QUOTES, derive, unbalanced
 
 LIBRARY = Library()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.annotate.page_data import data_of as read_page
+from harness.annotate.page_content import data_of as read_page
 
 Answer = Callable[[dict[str, Any], str], str]  # (item of the page, metric) -> the score to give
 

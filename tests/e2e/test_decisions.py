@@ -13,7 +13,7 @@ from typing import Any, get_args
 import pytest
 
 from harness.annotate.page_results import read_record
-from harness.decide.rule import VerdictName
+from harness.decide.verdict_rule import VerdictName
 from harness.reports.answer.parts import state_of
 from tests.judged_folder import judged_folder
 

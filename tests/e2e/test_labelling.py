@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from harness.annotate.labelling_options import PageImportOptions, PageOptions
-from harness.annotate.page import PagesSummary, make_pages
 from harness.annotate.page_import import import_page_results
 from harness.annotate.page_results import ReviewedJudge, ReviewedScore, read_record
+from harness.annotate.pages_for_annotators import PagesSummary, make_pages
 from harness.annotate.reviews import read_reviews
 from harness.authoring.scaffold import new_interface
 from harness.content import Library

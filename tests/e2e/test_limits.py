@@ -76,7 +76,7 @@ WAITS: dict[str, tuple[Callable[[Any], Any], tuple[str, ...]]] = {
 def test_minutes_end_every_wait(ask: Cli, endpoint: Any, name: str, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., None]) -> None:
     """Each of these waits is longer than anybody would wait for this test."""
     make, flags = WAITS[name]
-    monkeypatch.setattr("harness.engines.local.backoff", lambda count: 3000.0)
+    monkeypatch.setattr("harness.engines.local_engine.backoff", lambda count: 3000.0)
     endpoint.script = lambda request: make(endpoint)
     refused(ask("--max-minutes", "0.02", "--concurrency", "1", *flags), 6, "calls without an answer", "--max-minutes 0.02 are over")
     assert len(endpoint.requests) == (2 if name == "back-off" else 1)  # a back-off holds its own call only

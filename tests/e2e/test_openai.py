@@ -387,7 +387,7 @@ def test_no_cut_leaves_a_part_of_the_key(ask: Cli, endpoint: Any, length: int, o
         ][turn % 4]
 
     endpoint.script = answer
-    monkeypatch.setattr("harness.engines.local.backoff", lambda count: 0.0)
+    monkeypatch.setattr("harness.engines.local_engine.backoff", lambda count: 0.0)
     done = ask("--limit", "9", "--repeats", "4", "--concurrency", "1", "--attempts", "40", "-v")
     kept = everything_in(out).decode("utf-8", "replace") + done.out + done.err
     assert len(endpoint.requests) > 4 * len(places) and "[key]" in kept

@@ -16,7 +16,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from harness.annotate.page_data import data_of
+from harness.annotate.page_content import data_of
 
 Cli = Callable[..., Any]
 COLUMNS = ["Č. dotazu", "Systém", "Odpověď", "Jana", "Petr", "Eva"]

@@ -12,7 +12,7 @@ from scipy.stats import binom
 from harness import sources
 from harness.decide.cell_tests import CellTests, cell_tests
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import DecisionInputs, decide
+from harness.decide.verdict_rule import DecisionInputs, decide
 from harness.decide.verdicts import verdicts_of_tables
 from harness.measure.compare import align
 from harness.measure.options import Annotators, MeasureOptions

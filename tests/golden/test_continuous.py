@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.annotate import labelcheck
-from harness.annotate.labelcheck import LabelCheck
+from harness.annotate import label_check
+from harness.annotate.label_check import LabelCheck
 from harness.content import Library
 from harness.data.dataset import load_folder
 from harness.measure import compare
@@ -64,7 +64,7 @@ class DataSet:
 
     @cached_property
     def check(self) -> LabelCheck:
-        return labelcheck.check_labels(self.data, MeasureOptions(by=labelcheck.BY, resamples=100), lambda: None)
+        return label_check.check_labels(self.data, MeasureOptions(by=label_check.BY, resamples=100), lambda: None)
 
     def _table(self, name: str) -> pd.DataFrame:
         """The rows of a file, with the keys that the program does not use (account, campaign)."""

@@ -115,7 +115,7 @@ def mean_square(k, values=None, *, judge=None):
 JUDGE = """
 import json
 
-from harness.judges.base import answer_object
+from harness.judges.judge_protocol import answer_object
 from harness.model import JudgeIdentity, Reply
 
 
@@ -264,7 +264,7 @@ CHANGES = {
     "a verdict rule": Change(
         most=4,
         files={
-            "decide/rule.py": {
+            "decide/verdict_rule.py": {
                 "    interval: bool = False\n": "    leniency: float = 0.0\n    interval: bool = False\n",
                 "ONE_CLASS = Decision(": 'STRICT = Decision("do not use", "far stricter than people")\nONE_CLASS = Decision(',
                 "    elif cell.one_class:\n": "    elif cell.leniency < -0.2:\n        decision = STRICT\n    elif cell.one_class:\n",
@@ -273,7 +273,7 @@ CHANGES = {
                 "            interval=cell.texts.interval,\n            aggregate": "            leniency=cell.level.leniency.mean,\n"
                 "            interval=cell.texts.interval,\n            aggregate",
             },
-            "decide/sentences.py": {
+            "decide/verdict_sentences.py": {
                 "    ONE_CLASS,\n    UNREAD,\n": "    ONE_CLASS,\n    STRICT,\n    UNREAD,\n",
                 "_SHOWN = {\n": '_SHOWN = {\n    STRICT: "strict",\n',
                 '            case "worse":\n': '            case "strict":\n                return "it is far stricter than they are"\n'

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness import errors
-from harness.cli.app import help_of
+from harness.cli.help import help_of
 from harness.errors import GATE_INCONCLUSIVE, INTERRUPTED, ContentError, HarnessError, IncompleteRun
 
 

@@ -20,6 +20,7 @@ LAYERS: list[set[str]] = [
     {
         "asking_options",
         "conversations",
+        "csv_formulas",
         "errors",
         "html_pages",
         "model",
@@ -29,6 +30,7 @@ LAYERS: list[set[str]] = [
         "plugins",
         "redaction",
         "row_files",
+        "segmentation",
         "text",
     },
     {"content"},
@@ -54,7 +56,7 @@ LAYERS: list[set[str]] = [
 # Who may import whom on the same layer, with the reason; nobody else may.
 BESIDE = {
     ("row_files", "errors"): "rows that cannot be read raise the errors that commands show",
-    ("row_files", "text"): "cells of CSV files are guarded by the rules for invisible characters",
+    ("row_files", "csv_formulas"): "texts in CSV files are guarded against formulas",
     ("offensive_texts", "errors"): "it refuses to write",
     ("asking_options", "options"): "options of asking are options",
     ("asking_options", "errors"): "options that contradict each other raise the errors that commands show",

@@ -10,7 +10,7 @@ import pytest
 
 import harness
 from harness.decide.options import CompareOptions
-from harness.decide.rule import Decision
+from harness.decide.verdict_rule import Decision
 from harness.notebook import NotebookComparison, comparison_html, report_html
 from tests.judged_folder import judged_folder
 

@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import row_files
+from harness.csv_formulas import unguard_cell
 from harness.errors import ContentError, StoreError
 from harness.row_files import (
     find_table,
@@ -34,7 +35,6 @@ from harness.row_files import (
     to_json,
     to_jsonl,
     to_toml,
-    unguard_cell,
     write_atomic,
     write_parquet,
 )

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text import fill_placeholders, is_word, segmenter_version, sentences, terminal_safe, words
+from harness.segmentation import is_word, segmenter_version, sentences, words
+from harness.text import fill_placeholders, terminal_safe
 
 _TEXT = st.text(st.characters(codec="utf-8"), max_size=60)
 

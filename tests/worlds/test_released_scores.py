@@ -20,7 +20,7 @@ from numpy.random import Generator
 
 import harness
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import VerdictName
+from harness.decide.verdict_rule import VerdictName
 from harness.decide.verdicts import Verdict, verdicts
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions

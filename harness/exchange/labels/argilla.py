@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ContentError
+from harness.exchange.labels.cell_scores import is_blank
 from harness.exchange.labels.records import objects_in, with_preferences
-from harness.exchange.labels.table import Record, SourceTable, columns_of, is_blank
+from harness.exchange.labels.source_table import Record, SourceTable, columns_of
 
 _ANSWERS = ".responses"
 

@@ -19,7 +19,9 @@ import msgspec
 from harness.content.column_words import column_words, is_judge_name
 from harness.content.specs import ROLES, LabelMapping, ScoreColumn
 from harness.errors import ContentError
-from harness.exchange.labels.table import Record, SourceTable, Unreadable, column_of_table, columns_of, columns_of_table, flat, is_blank
+from harness.exchange.labels.cell_scores import Unreadable, is_blank
+from harness.exchange.labels.source_table import Record, SourceTable, columns_of, flat
+from harness.exchange.labels.table_columns import column_of_table, columns_of_table
 from harness.model import Source, Split
 from harness.text import quoted
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from harness.errors import ContentError
 from harness.exchange.labels.records import objects_in, with_preferences
-from harness.exchange.labels.table import Record, SourceTable, columns_of
+from harness.exchange.labels.source_table import Record, SourceTable, columns_of
 from harness.model import Scale
 
 _SCORE_TYPES = ("choices", "rating", "number")  # the types of result that are one score

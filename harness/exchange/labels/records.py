@@ -16,10 +16,11 @@ from typing import Any
 import msgspec
 
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels import table as limits
-from harness.exchange.labels.layouts import unwrapped_result
+from harness.exchange.labels import source_table as limits
+from harness.exchange.labels.cell_scores import is_blank
+from harness.exchange.labels.program_layouts import unwrapped_result
+from harness.exchange.labels.source_table import Record, SourceTable, columns_of, flat
 from harness.exchange.labels.spreadsheets import refuse_repeated, unpacked
-from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank
 from harness.model import Scale
 from harness.row_files import open_bytes, read_rows
 from harness.text import quoted

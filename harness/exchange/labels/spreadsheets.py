@@ -20,23 +20,22 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.parsers import expat
 
+from harness.csv_formulas import unguard_cell
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels import table as limits
-from harness.exchange.labels.layouts import distinct_names
-from harness.exchange.labels.table import (
+from harness.exchange.labels import source_table as limits
+from harness.exchange.labels.cell_scores import MOST_CLASSES, Unreadable, UnreadableScore, is_blank
+from harness.exchange.labels.program_layouts import distinct_names
+from harness.exchange.labels.source_table import (
     Record,
     SourceTable,
-    Unreadable,
-    UnreadableScore,
     grouped_names,
     groups_note,
     header_index,
     header_note,
-    is_blank,
     two_row_names,
     two_row_note,
 )
-from harness.row_files import open_archive, open_bytes, unguard_cell
+from harness.row_files import open_archive, open_bytes
 
 _DELIMITERS = ",;\t|"
 _SIGN = re.compile(r"[;\t|]|,\S")  # in a title a comma stands before a space
@@ -191,7 +190,7 @@ def _read_rows(path: Path, text: str, delimiter: str | None, quoting: Literal[0,
                 several.append((line, reader.line_num, row))
             elif physical:
                 for index, cell in enumerate(row):
-                    if len(cells := values.setdefault(index, set())) <= limits.MOST_CLASSES:
+                    if len(cells := values.setdefault(index, set())) <= MOST_CLASSES:
                         cells.add(cell)
             if any(map(str.strip, row)) and not (declared and line == 1):
                 yield line, row
@@ -203,7 +202,7 @@ def _read_rows(path: Path, text: str, delimiter: str | None, quoting: Literal[0,
     finally:
         csv.field_size_limit(before)
     # Lines of one row may be rows of their own: as many cells in each, and scores and classes where other rows have them.
-    classes = [index for index, cells in values.items() if 1 < len(cells) <= limits.MOST_CLASSES]
+    classes = [index for index, cells in values.items() if 1 < len(cells) <= MOST_CLASSES]
     for start, end, row in several if classes else ():
         rows = [_cells_of_line(text_line, delimiter) for text_line in physical[start - 1 : end]]
         if all(len(cells) == len(row) and all(cells[index] in values[index] for index in classes) for cells in rows):

@@ -17,11 +17,12 @@ from harness.conversations import as_text
 from harness.data.dataset import load_bundled, load_folder, read_back, text_problems
 from harness.data.folders import data_toml, located, locked_folder, table_file, write_folder
 from harness.errors import ContentError, UsageError
+from harness.exchange.labels.cell_scores import Unreadable, UnreadableScore, id_text, is_blank
+from harness.exchange.labels.choose_reader import read_source
 from harness.exchange.labels.columns_of_source import NO_ITEM_ID, ColumnPlan, find_columns
 from harness.exchange.labels.pseudonyms import SALT_NOTE, Pseudonyms
-from harness.exchange.labels.read import read_source
 from harness.exchange.labels.records import refuse_large
-from harness.exchange.labels.table import Record, Unreadable, UnreadableScore, id_text, is_blank
+from harness.exchange.labels.source_table import Record
 from harness.model import AnnotatorKind, Item, Scale
 from harness.offensive_texts import refuse_in_repository
 from harness.parse.language import other_language_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from harness.exchange.labels.table import SourceColumn, cell_score, probability_class
+from harness.exchange.labels.cell_scores import cell_score, probability_class
+from harness.exchange.labels.table_columns import SourceColumn
 from harness.parse.probabilities import SUM_TOLERANCE
 
 _MOSTLY = 0.9  # of the rows

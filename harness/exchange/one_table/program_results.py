@@ -17,9 +17,10 @@ from typing import Any
 import msgspec
 
 from harness.errors import UsageError
-from harness.exchange.labels.read import KIND_BY_SUFFIX
+from harness.exchange.labels.cell_scores import is_blank
+from harness.exchange.labels.choose_reader import KIND_BY_SUFFIX
 from harness.exchange.labels.records import with_preferences
-from harness.exchange.labels.table import JUDGES_ALONE, Record, SourceTable, columns_of, is_blank
+from harness.exchange.labels.source_table import JUDGES_ALONE, Record, SourceTable, columns_of
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, ReadOptions, json_lines, load_json
 from harness.exchange.scores.formats import OTHERS, SCORE_KINDS, reader_of
 from harness.exchange.scores.promptfoo import HUMAN

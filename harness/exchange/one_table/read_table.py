@@ -22,22 +22,12 @@ from harness.data.dataset import Dataset, assemble
 from harness.data.judgments import NO_VARIANT, JudgmentRow, probabilities_text
 from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.layouts import with_plain_names, with_scores_of_cells
-from harness.exchange.labels.read import KIND_BY_SUFFIX, read_source
+from harness.exchange.labels.cell_scores import Unreadable, cell_score, is_blank
+from harness.exchange.labels.choose_reader import KIND_BY_SUFFIX, read_source
+from harness.exchange.labels.program_layouts import with_plain_names, with_scores_of_cells
+from harness.exchange.labels.source_table import JUDGES_ALONE, Record, SourceTable, columns_of, flat, with_conversations
 from harness.exchange.labels.spreadsheets import likely_encoding
-from harness.exchange.labels.table import (
-    JUDGES_ALONE,
-    Record,
-    SourceColumn,
-    SourceTable,
-    Unreadable,
-    cell_score,
-    columns_of,
-    columns_of_table,
-    flat,
-    is_blank,
-    with_conversations,
-)
+from harness.exchange.labels.table_columns import SourceColumn, columns_of_table
 from harness.exchange.labels.table_options import Role, SourceOptions, TableOptions
 from harness.exchange.one_table.column_names import are_places, side_of
 from harness.exchange.one_table.judges_in_rows import with_column_of_each_judge

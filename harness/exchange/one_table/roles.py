@@ -16,7 +16,8 @@ import msgspec
 from harness.content.column_words import column_words, is_judge_name, judge_refusal, name_parts
 from harness.content.tags import language_named
 from harness.errors import UsageError
-from harness.exchange.labels.table import MOST_CLASSES, SourceColumn, cell_score
+from harness.exchange.labels.cell_scores import MOST_CLASSES, cell_score
+from harness.exchange.labels.table_columns import SourceColumn
 from harness.exchange.labels.table_options import Role, TableOptions
 from harness.exchange.one_table.column_names import (
     Side,

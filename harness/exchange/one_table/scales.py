@@ -14,7 +14,9 @@ import msgspec
 
 from harness.content.column_words import column_words
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.table import MOST_CLASSES, SourceColumn, SourceTable, cell_score
+from harness.exchange.labels.cell_scores import MOST_CLASSES, cell_score
+from harness.exchange.labels.source_table import SourceTable
+from harness.exchange.labels.table_columns import SourceColumn
 from harness.model import Scale, Score
 from harness.text import quoted
 

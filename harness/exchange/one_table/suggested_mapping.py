@@ -13,9 +13,11 @@ from rich.cells import cell_len
 
 from harness.content.column_words import column_words, name_parts
 from harness.content.specs import LabelMapping, ScoreColumn
+from harness.exchange.labels.cell_scores import MOST_CLASSES, cell_score
 from harness.exchange.labels.columns_of_source import find_columns
-from harness.exchange.labels.layouts import ROW_NUMBER
-from harness.exchange.labels.table import MOST_CLASSES, SourceColumn, SourceTable, cell_score, columns_of_table
+from harness.exchange.labels.program_layouts import ROW_NUMBER
+from harness.exchange.labels.source_table import SourceTable
+from harness.exchange.labels.table_columns import SourceColumn, columns_of_table
 from harness.exchange.labels.table_options import Role, TableOptions
 from harness.exchange.one_table.column_names import are_places, field_name
 from harness.exchange.one_table.roles import MTURK_INPUT, RoleFinder, are_items_of_raters, is_total

@@ -12,7 +12,7 @@ from typing import Any
 from harness.errors import ContentError
 from harness.exchange.labels import argilla, label_studio
 from harness.exchange.labels.records import first_object, objects_in
-from harness.exchange.labels.table import flat
+from harness.exchange.labels.source_table import flat
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, plain_texts
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.errors import ContentError
-from harness.exchange.labels.table import flat
+from harness.exchange.labels.source_table import flat
 from harness.exchange.scores.external_scores import (
     ExternalScore,
     ExternalScores,

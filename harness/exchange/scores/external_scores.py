@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.layouts import ITEM_ID, with_ids
+from harness.exchange.labels.cell_scores import UnreadableScore, is_blank
+from harness.exchange.labels.program_layouts import ITEM_ID, with_ids
 from harness.exchange.labels.records import refuse_large
-from harness.exchange.labels.table import Record, SourceTable, UnreadableScore, is_blank, read_score
+from harness.exchange.labels.source_table import Record, SourceTable
+from harness.exchange.labels.table_columns import read_score
 from harness.model import Failure, Item, Judgment, Order, Scale, Score, column_reader
 from harness.parse import AnswerRule
 from harness.row_files import open_bytes

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ContentError
-from harness.exchange.labels import table as limits
+from harness.exchange.labels import source_table as limits
 from harness.exchange.labels.records import first_object
-from harness.exchange.labels.table import flat
+from harness.exchange.labels.source_table import flat
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, decode_json, read_our_metadata
 from harness.model import Failure
 from harness.parse import AnswerRule

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from harness.errors import ContentError
-from harness.exchange.labels.table import flat
+from harness.exchange.labels.source_table import flat
 from harness.exchange.scores.external_scores import (
     ExternalScore,
     ExternalScores,

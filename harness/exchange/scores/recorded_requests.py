@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from harness.errors import ContentError
-from harness.exchange.labels.table import flat
+from harness.exchange.labels.source_table import flat
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, Rows, answers_by_name, question_names
-from harness.judges.completion import read_answer
 from harness.judges.http_refusals import read_refusal
+from harness.judges.response_body import read_answer
 from harness.model import Failure
 from harness.row_files import to_json
 

@@ -23,7 +23,8 @@ import msgspec
 from harness.content.tags import suggest
 from harness.conversations import ASSISTANT, Turn, transcript, turn_of
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.table import SourceTable, flat, is_blank, probability_class
+from harness.exchange.labels.cell_scores import is_blank, probability_class
+from harness.exchange.labels.source_table import SourceTable, flat
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows, joined_ids
 from harness.exchange.scores.failed_calls import failure_in_reason
 from harness.model import Failure

@@ -13,9 +13,9 @@ import msgspec
 
 from harness.content.tags import suggest
 from harness.errors import FatalReply, JudgeError, UsageError
-from harness.judges.base import JudgeOptions
 from harness.judges.decisions.endpoint import systemone_question
 from harness.judges.identity import packaged_deciders
+from harness.judges.judge_protocol import JudgeOptions
 from harness.model import Call, JudgeIdentity, Reply
 from harness.parse.probabilities import SYSTEMONE
 from harness.prompts import asked_of

@@ -21,13 +21,13 @@ from msgspec.structs import replace
 
 from harness.conversations import turns_of
 from harness.errors import EndpointRefusal, FatalReply, UsageError
-from harness.judges.base import JudgeOptions, NoReply, UnexplainedRefusal
 from harness.judges.chat import LONGEST_TEXT, advice_on, limit_error
-from harness.judges.completion import as_text, describe_error, token_count, usage_of, without_half_characters
 from harness.judges.http_judge import DEFAULT_URL, Endpoint, HttpJudge, check_request, host_of, read_key, without_query
 from harness.judges.http_refusals import Refusal, is_page, may_answer_later, read_refusal
 from harness.judges.identity import split_label
+from harness.judges.judge_protocol import JudgeOptions, NoReply, UnexplainedRefusal
 from harness.judges.rate_limit_headers import RateLimitStatus, read_rate_limit_status, retry_after
+from harness.judges.response_body import as_text, describe_error, token_count, usage_of, without_half_characters
 from harness.model import Call, Reply, Usage
 from harness.parse.probabilities import DECISIONS, SYSTEMONE
 from harness.prompts import Option, Question, asked_of

@@ -22,7 +22,7 @@ from harness.render.figures.dots import draw_agreement, draw_consistency, draw_c
 from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, Section, form_of
 from harness.render.figures.verdict_figures import draw_answer, draw_by_agreement, draw_distributions, write_answer
 from harness.render.pictured import dose_responses, failure_shares
-from harness.render.verdict_text import judged_sides
+from harness.reports.answer.judged_sides import judged_sides
 from harness.row_files import write_together
 
 __all__ = [

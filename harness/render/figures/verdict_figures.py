@@ -16,8 +16,9 @@ from harness.measure.compare import Comparison
 from harness.model import CONDITION
 from harness.render.figures import style
 from harness.render.figures.style import BASELINE, GROUNDS, INK, SMALL, VERDICTS, Drawn, FigureOptions, Legend, Row, drawing, set_fonts
-from harness.render.verdict_text import judged_sides, plainest_first, side_name, side_of, square_text
+from harness.render.verdict_text import square_text
 from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.judged_sides import judged_sides, plainest_first, side_name, side_of
 from harness.reports.answer.matrix import axis_reach, beside_people, build_square, groups_of
 from harness.reports.answer.parts import (
     SIGNS,

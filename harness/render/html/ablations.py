@@ -14,7 +14,7 @@ from harness.render.html.answer import FigureColumn
 from harness.render.html.marks import Mark, Point, difference_track, fitted_panel, level_panel, track
 from harness.render.html.pictures import Grid
 from harness.render.pictured import SEES_NOTHING, dose_responses, of_judges
-from harness.render.verdict_text import Side, plainest_first, side_name, side_of
+from harness.reports.answer.judged_sides import Side, plainest_first, side_name, side_of
 from harness.reports.answer.matrix import axis_reach
 from harness.reports.sections.minimal_pairs import TEMPTING
 from harness.reports.sections.section_registry import ShownSection

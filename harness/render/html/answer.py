@@ -14,7 +14,8 @@ from harness.measure.options import POOLED
 from harness.measure.summaries import LanguageSummary
 from harness.render.html.marks import Mark, correlation_track, track
 from harness.render.terminal import agreement_sentence, belongs, condition_of
-from harness.render.verdict_text import WEAK, Side, is_baseline, plainest_first, side_of
+from harness.render.verdict_text import WEAK
+from harness.reports.answer.judged_sides import Side, is_baseline, plainest_first, side_of
 from harness.reports.answer.verdict_words import style_of
 from harness.reports.run_report import Report
 from harness.reports.tables.columns import TableName, columns_in, metric_words

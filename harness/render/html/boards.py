@@ -16,18 +16,8 @@ from harness.boards.standings import Standings
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.html_pages import visible
+from harness.measure.board_ranking_by_scores import RankedJudge, Ranking
 from harness.measure.options import POOLED
-from harness.measure.score_ranking import RankedJudge, Ranking
-from harness.render.board_answer import (
-    board_answer,
-    board_facts,
-    compared_judges,
-    competitors,
-    deciding_verdicts,
-    language_answer,
-    partial_words,
-    titled,
-)
 from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
 from harness.render.html.marks import JUDGE_DOT, LEGEND_MARKS, Mark, line, placed, state_bar, svg, track
 from harness.render.html.pictures import Square
@@ -48,6 +38,16 @@ from harness.render.standings import (
 )
 from harness.reports.answer.parts import SIGNS, STYLES, cause_words, count_questions, deciding, state_of, state_words
 from harness.reports.answer.verdict_words import shown_value, style_of
+from harness.reports.board_answer import (
+    board_answer,
+    board_facts,
+    compared_judges,
+    competitors,
+    deciding_verdicts,
+    language_answer,
+    partial_words,
+    titled,
+)
 from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import difference, percent, two_digits
 from harness.reports.tables.text_table import Heading, TextTable

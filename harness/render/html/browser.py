@@ -20,7 +20,7 @@ from harness.html_pages import visible
 from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION, SIDE, Item
 from harness.offensive_texts import WARNING, hides_texts
-from harness.render.verdict_text import Side, plainest_first
+from harness.reports.answer.judged_sides import Side, plainest_first
 from harness.reports.answer.verdict_words import condition_words
 from harness.reports.tables.columns import metric_title
 from harness.runs import Evidence

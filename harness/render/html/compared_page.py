@@ -25,7 +25,8 @@ from harness.render.html.pictures import reliability_figures
 from harness.render.html.report import SCRIPTS, judged_parts, minimal_pair_rows, section_tables, text_fields
 from harness.render.html.shell import render, shell
 from harness.render.terminal import belongs
-from harness.render.verdict_text import Side, judged_sides, languages_of, side_name, side_of, sides_of, two_people_sentence
+from harness.render.verdict_text import languages_of, two_people_sentence
+from harness.reports.answer.judged_sides import Side, judged_sides, side_name, side_of, sides_of
 from harness.reports.answer.matrix import judges_in_order
 from harness.reports.comparison import DecidedComparison
 from harness.reports.sections.section_registry import ShownSection, shown_sections

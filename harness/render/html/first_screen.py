@@ -11,12 +11,12 @@ import msgspec
 from markupsafe import Markup
 
 from harness.content.tags import english_name
-from harness.decide.sentences import unread_words
+from harness.decide.verdict_sentences import unread_words
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
 from harness.render.html.marks import Mark, difference_track, gap_track, state_bar, track
-from harness.render.verdict_text import judged_sides, side_of
 from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.judged_sides import judged_sides, side_of
 from harness.reports.answer.matrix import axis_reach, beside_people, groups_of
 from harness.reports.answer.next_steps import LabelPages
 from harness.reports.answer.parts import (

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.content.tags import english_name
-from harness.decide.rule import BaselineSide
+from harness.decide.verdict_rule import BaselineSide
 from harness.decide.verdicts import Verdict
 from harness.html_pages import visible
 from harness.measure.cells import Cell
@@ -19,7 +19,8 @@ from harness.measure.summaries import LabelScorePairs, best_is_first, label_scor
 from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, JudgedCells
 from harness.render.html.marks import Point, bar, confusion_matrix, diagonal_panel
 from harness.render.pictured import ReliabilityCurves, ReliabilityPanel, curves_words, reliability_curves
-from harness.render.verdict_text import Side, filters_of, is_baseline, languages_of, plainest_first, side_name, side_of, sides_of
+from harness.render.verdict_text import filters_of, languages_of
+from harness.reports.answer.judged_sides import Side, is_baseline, plainest_first, side_name, side_of, sides_of
 from harness.reports.answer.verdict_words import style_of
 from harness.reports.sections.probabilities import NAME
 from harness.reports.sections.section_registry import ShownSection

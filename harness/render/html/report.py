@@ -39,7 +39,8 @@ from harness.render.html.shell import grouped_digits, render, shell
 from harness.render.pictured import ConditionFailures, FailureShares, failure_shares, kind_number, kind_words
 from harness.render.runs import cost_sentences
 from harness.render.terminal import notes, reason_without_agreement, sealed_table, unreviewed_in
-from harness.render.verdict_text import judged_sides, two_people_sentence
+from harness.render.verdict_text import two_people_sentence
+from harness.reports.answer.judged_sides import judged_sides
 from harness.reports.answer.matrix import judges_in_order
 from harness.reports.run_report import Report
 from harness.reports.sections.section_registry import ShownSection, all_sections, sections_legend, shown_sections

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from harness.content.tags import english_name
 from harness.decide.class_shares import words_of_bar
-from harness.decide.sentences import unread_words
+from harness.decide.verdict_sentences import unread_words
 from harness.decide.verdicts import Verdict
 from harness.measure.item_table import total_answers
 from harness.reports.answer.cards import best_judges, cards_of_one, cards_of_several, copied_cards, missing_cards, note_cards

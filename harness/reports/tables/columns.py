@@ -253,7 +253,7 @@ def _coefficient_text(estimate: Mapping[str, Any] | None, name: str) -> str:
 
 def _groups_text(row: Row) -> str:
     """Return `41 as 2.2, ≤14.4`: blank where all groups are of one size, and for controls, whose verdict compares nobody with people."""
-    from harness.decide.sentences import equal_groups
+    from harness.decide.verdict_sentences import equal_groups
 
     equal = "" if row.get("controls") else equal_groups(row["groups"], row.get("effective_groups"))
     if not equal:

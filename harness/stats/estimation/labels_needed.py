@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.options import LEAST_EFFECTIVE
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, batch_by_shape, run_lockstep, same_shape
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
 from harness.stats.core.groups import GroupSums, freedom_of_tests, group_cap
+from harness.stats.core.many_cells import batch_by_shape, run_lockstep
 from harness.stats.intervals.cluster_mean import MeanTest, mean_of_sums
 from harness.stats.intervals.intervals import HallMean, wilson
 from harness.stats.intervals.judge_tests import JudgeSums, to_correct

@@ -22,8 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.options import RESAMPLES
 from harness.stats.agreement.describe import uncommon_expected
-from harness.stats.core.arrays import Floats, batch_by_shape, parts_of, power, run_parts, windows
+from harness.stats.core.arrays import Floats, power
 from harness.stats.core.groups import GroupSums, distinct_sums_each, freedom_of_moments, spread_of
+from harness.stats.core.many_cells import batch_by_shape, parts_of, run_parts, windows
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Features, Statistic, distinctly_named
 from harness.stats.intervals.intervals import (

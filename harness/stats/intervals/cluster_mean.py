@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, batch_by_shape, power
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, power
 from harness.stats.core.groups import ClusterVariance, GroupSums, bell_mccaffrey, freedom_of_tests, leverage, relative_weights
+from harness.stats.core.many_cells import batch_by_shape
 from harness.stats.intervals.intervals import t_quantile
 
 _ROUNDING = 1e-12

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, ShapeError, batch_by_shape, power, same_shape
+from harness.stats.core.arrays import Floats, ShapeError, power, same_shape
 from harness.stats.core.groups import GroupSums, error_of_mean, freedom_of_moments, group_sums, resampled_means, spread_of
+from harness.stats.core.many_cells import batch_by_shape
 
 MIN_GROUPS = 8
 """With fewer independent texts than this there is no interval."""

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.options import LEAST_EFFECTIVE
-from harness.stats.core.arrays import Floats, ShapeError, as_codes, as_index, batch_by_shape, same_shape
+from harness.stats.core.arrays import Floats, ShapeError, as_codes, as_index, same_shape
 from harness.stats.core.groups import ClusterVariance, GroupSums, effective_groups, group_cap, relative_weights
+from harness.stats.core.many_cells import batch_by_shape
 from harness.stats.intervals.cluster_mean import MeanTest, mean_of_sums
 from harness.stats.intervals.noninferiority import GuardedMean, guarded_mean
 

@@ -15,8 +15,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, ShapeError, as_index, batch_by_shape, same_shape
+from harness.stats.core.arrays import Floats, ShapeError, as_index, same_shape
 from harness.stats.core.groups import ClusterVariance, GroupSums, freedom_of_tests, group_sums, leverage, relative_weights
+from harness.stats.core.many_cells import batch_by_shape
 from harness.stats.intervals.cluster_mean import ClusterMean, SampleOfGroups, cluster_mean, cluster_mean_each
 from harness.stats.intervals.intervals import HallMean, hall_mean, t_quantile
 from harness.stats.intervals.multiplicity import benjamini_yekutieli

@@ -29,9 +29,9 @@ from harness.perturb import apply, parse_perturbation
 from harness.render.terminal import print_sections, working
 from harness.row_files import to_jsonl
 from harness.runs import first_items
+from harness.segmentation import sentences
 from harness.studies.chiang_lee.flags import StudyAlterTexts, StudyChiangLee
 from harness.studies.chiang_lee.section import chiang_lee
-from harness.text import sentences
 
 TASK = "rate_altered_text"
 IDENTICAL = "identical"

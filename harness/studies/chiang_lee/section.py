@@ -19,7 +19,7 @@ from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_difference, put_mean, put_number, put_share, rows_by_level, with_q
 from harness.measure.options import Drawing, MeasureOptions
 from harness.model import CONDITION, Failure, Scale
-from harness.render.verdict_text import Side, plainest_first, side_of
+from harness.reports.answer.judged_sides import Side, plainest_first, side_of
 from harness.reports.answer.parts import Card
 from harness.reports.answer.verdict_words import condition_words
 from harness.reports.sections.section import (

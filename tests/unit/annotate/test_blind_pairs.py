@@ -11,9 +11,9 @@ import pytest
 
 from harness.annotate.blind_pairs import KeptPair, blind_pairs, blind_shares, kept_pairs, load_pack
 from harness.annotate.labelling_options import PageOptions
-from harness.annotate.page import make_pages
-from harness.annotate.page_data import data_of
+from harness.annotate.page_content import data_of
 from harness.annotate.page_results import read_record
+from harness.annotate.pages_for_annotators import make_pages
 from harness.content import Library
 from harness.content.library import bundled_root
 from harness.data import Dataset, load_bundled

@@ -14,13 +14,13 @@ import pytest
 
 from harness.annotate.blind_pairs import blind_pairs
 from harness.annotate.labelling_options import PageOptions
-from harness.annotate.page import make_pages
 from harness.annotate.page_import import import_page_results
 from harness.annotate.page_results import PageAnswer, PageRecord, checksum, read_record
+from harness.annotate.pages_for_annotators import make_pages
 from harness.content import Library
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.importing import ImportSummary
+from harness.exchange.labels.label_import import ImportSummary
 from harness.exchange.labels.table_options import ImportOptions
 
 LIBRARY = Library()

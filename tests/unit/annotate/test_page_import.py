@@ -31,7 +31,7 @@ from harness.content import Library
 from harness.content.specs import ExitQuestion, LabelMapping
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.importing import ImportSummary
+from harness.exchange.labels.label_import import ImportSummary
 from harness.exchange.labels.table_options import ImportOptions
 from harness.model import Item, Scale
 from harness.row_files import to_json, write_atomic

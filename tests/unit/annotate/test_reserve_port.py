@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from harness.annotate.labelling_options import PageOptions
-from harness.annotate.page import make_pages
+from harness.annotate.pages_for_annotators import make_pages
 from harness.cli import main
 from harness.content import Library
 from harness.data import load_bundled

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from harness.annotate.labelling_options import PageOptions
-from harness.annotate.page import make_pages
-from harness.annotate.page_data import data_of
+from harness.annotate.page_content import data_of
 from harness.annotate.page_results import ReviewedJudge, ReviewedScore, read_record
+from harness.annotate.pages_for_annotators import make_pages
 from harness.annotate.reviews import REVIEWS, ReasonReview, review_row, reviewed_scores, without_review
 from harness.content import Library
 from harness.data.judgments import JudgmentWriter, read_judgments

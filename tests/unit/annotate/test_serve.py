@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from harness.annotate.labelling_options import PageOptions
-from harness.annotate.page import make_pages
 from harness.annotate.page_results import PageAnswer, checksum
+from harness.annotate.pages_for_annotators import make_pages
 from harness.cli import main
 from harness.content import Library
 from harness.data import load_bundled

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.annotate.labelcheck import duplicates, misplaced
+from harness.annotate.label_check import duplicates, misplaced
 from harness.model import Item
 
 MakeItem = Callable[..., Item]

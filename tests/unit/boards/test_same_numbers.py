@@ -16,7 +16,7 @@ from harness.measure.options import POOLED
 from harness.model import JudgeIdentity
 from harness.reports.run_report import Report, report
 from harness.runs import Prepared
-from harness.runs.run_completeness import RunAnswers
+from harness.runs.derived_files import RunAnswers
 from tests.unit.made_judgments import made_judgment
 
 JUDGE = "openai/made-up"

@@ -13,10 +13,10 @@ from typing import Any, get_args
 import pytest
 
 from harness.cli import function_of, parse
-from harness.cli.app import help_of, settings_help
 from harness.cli.command import FIRST, Command, class_of, examples_of, fields_of, value_of
 from harness.cli.commands import commands, leaves
 from harness.cli.flags import app_of
+from harness.cli.help import help_of, settings_help
 from harness.measure.options import Annotators
 
 LEAVES = leaves()
@@ -292,8 +292,8 @@ def test_flags_of_compare_are_read(arguments: tuple[str, ...], name: str, value:
 def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     """The listings have lists of their own, as those of `harness.exchange` take time to import."""
     from harness.content.specs import ROLES
-    from harness.exchange.labels.read import KINDS
-    from harness.exchange.labels.sheet import FORMATS
+    from harness.exchange.labels.choose_reader import KINDS
+    from harness.exchange.labels.label_sheets import FORMATS
     from harness.model import Source
 
     imports, exports = ({field.names[0]: field for field in fields_of(class_of(f"labels {name}"))} for name in ("import", "export"))

@@ -12,7 +12,7 @@ from harness.boards.card import JudgeCard
 from harness.content.problems import key_line
 from harness.content.specs import Board, DatasetCard, LabelMapping, Pack, Rubric, Task, read_spec
 from harness.errors import ContentError
-from harness.exchange.scores.score_meaning import ScoreMeaning
+from harness.exchange.scores.score_import import ScoreMeaning
 from harness.exchange.scores.score_records import RecordNames
 from harness.gate.policy import Policy
 from harness.judges import Panel

@@ -14,7 +14,7 @@ import pytest
 
 import harness
 from harness import CompareOptions
-from harness.decide.rule import COPIES
+from harness.decide.verdict_rule import COPIES
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import DecisionInputs, decide
+from harness.decide.verdict_rule import DecisionInputs, decide
 from harness.stats import holm
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.core.groups import ClusterVariance, GroupSums

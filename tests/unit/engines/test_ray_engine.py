@@ -29,7 +29,7 @@ from harness.engines.ray_worker import Assignment, Exchange, ExchangeLost, Worke
 from harness.engines.work import JudgeOpening, JudgeWork, Outcome
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
 from harness.judges import JudgeOptions, NoReply
-from harness.judges.base import UnexplainedRefusal
+from harness.judges.judge_protocol import UnexplainedRefusal
 from harness.model import Call, JudgeIdentity, Reply, Usage
 from harness.store import Store
 

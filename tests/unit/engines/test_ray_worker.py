@@ -17,7 +17,7 @@ from harness.engines.ray_worker import assign_judges, divide_limits, training_da
 from harness.engines.work import JudgeOpening, JudgeWork
 from harness.errors import UsageError
 from harness.judges import JudgeOptions, open_judge
-from harness.judges.base import Environment
+from harness.judges.judge_protocol import Environment
 from harness.model import Call, Item, JudgeIdentity, Message, Prompt
 
 

@@ -12,7 +12,7 @@ import pytest
 from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.data import Dataset, load_folder
-from harness.exchange.labels.importing import ImportSummary, import_labels
+from harness.exchange.labels.label_import import ImportSummary, import_labels
 from harness.exchange.labels.table_options import ImportOptions
 from harness.model import Scale
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from harness.data import Dataset
 from harness.errors import UsageError
-from harness.judges.base import Judge, JudgeOptions
 from harness.judges.baselines import BASELINES, BaselineJudge, TrainingCounts, constant_best, length, majority, open_judge, random
+from harness.judges.judge_protocol import Judge, JudgeOptions
 from harness.model import Call, Condition, Item, Prompt, Query, Scale, Score, Variant
 
 MakeItem = Callable[..., Item]

@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from harness.errors import FatalReply
-from harness.judges.base import NoReply
 from harness.judges.capabilities import TOP_TOKENS
 from harness.judges.chat import Chat, joined_stream
-from harness.judges.completion import read_answer
+from harness.judges.judge_protocol import NoReply
+from harness.judges.response_body import read_answer
 from harness.judges.transport import Response
 from harness.model import Call, Condition, Item, Message, Prompt, Query, Reply, Token, parse_variant
 

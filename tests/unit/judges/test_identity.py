@@ -10,8 +10,8 @@ import pytest
 
 import harness
 from harness.judges import JudgeOptions, JudgeTraits, kinds, open_judge, traits_of
-from harness.judges.base import Judge, rate_limit_status_of
 from harness.judges.identity import OPENAI_HOST, serving_host
+from harness.judges.judge_protocol import Judge, rate_limit_status_of
 from harness.judges.rate_limit_headers import RateLimitStatus
 from harness.model import JudgeIdentity
 

@@ -180,7 +180,7 @@ def test_an_unknown_kind_is_refused_with_those_there_are() -> None:
     ("value", "reason"),
     [
         ("no_such_package.judge:open_judge", "No module named 'no_such_package'"),
-        ("harness.judges.base:no_such_name", "has no attribute 'no_such_name'"),
+        ("harness.judges.judge_protocol:no_such_name", "has no attribute 'no_such_name'"),
         ("broken_package:open_judge", "there is no graphics card here"),
     ],
     ids=["package missing", "name missing", "import fails"],

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.errors import ContentError, UsageError
-from harness.judges.base import Judge, JudgeOptions
+from harness.judges.judge_protocol import Judge, JudgeOptions
 from harness.judges.replay import ReplayJudge, open_judge
 from harness.model import Call, JudgeIdentity, Reply, Usage
 from harness.row_files import to_jsonl

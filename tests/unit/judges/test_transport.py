@@ -13,8 +13,8 @@ import openai
 import pytest
 
 from harness.judges import transport
-from harness.judges.base import NoReply
 from harness.judges.http_judge import Endpoint
+from harness.judges.judge_protocol import NoReply
 from harness.judges.transport import Response, Transport
 
 BODY = b'{"answer": 42}'

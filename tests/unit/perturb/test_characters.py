@@ -10,8 +10,8 @@ import pytest
 from harness.content.lexicons import lexicon_for
 from harness.content.library import bundled_lexicons
 from harness.perturb import Chance, Perturbed
-from harness.perturb.kinds import add_typo, adjacent_keys
-from harness.text import graphemes
+from harness.perturb.bundled_kinds import add_typo, adjacent_keys
+from harness.segmentation import graphemes
 
 
 @pytest.mark.parametrize(

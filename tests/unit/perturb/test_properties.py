@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.model import Item
 from harness.perturb import Perturbation, Perturbed, Words, apply, registered
-from harness.text import graphemes
+from harness.segmentation import graphemes
 
 # Words of a script and what may stand between them. Normal form C, but for what is said otherwise.
 _VOCABULARY: dict[str, tuple[list[str], list[str]]] = {

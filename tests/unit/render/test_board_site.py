@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from harness.boards.probes import Finding
-from harness.measure.score_ranking import AnnotatorFigures
+from harness.measure.board_ranking_by_scores import AnnotatorFigures
 from harness.render.html.boards import board_pages, rank_track, verdict_grid
 from tests.unit.render.test_standings import EVIL, ROWS, judge, made, table
 

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from harness.annotate.labelcheck import LabelCheck, WrongLanguageText
+from harness.annotate.label_check import LabelCheck, WrongLanguageText
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.render.comparison import render_comparison, render_label_check, show

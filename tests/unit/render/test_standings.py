@@ -14,12 +14,12 @@ from rich.console import Console
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Overall, Spending, Standings
 from harness.decide.verdicts import Verdict
+from harness.measure.board_ranking_by_scores import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
 from harness.measure.item_table import AnswerCounts
-from harness.measure.score_ranking import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
-from harness.render.board_answer import board_answer, board_facts, language_answer
 from harness.render.html.boards import board_pages
 from harness.render.markdown import escape, standings_markdown
 from harness.render.standings import heading, print_standings, render_standings, standings_notes, verdict_table
+from harness.reports.board_answer import board_answer, board_facts, language_answer
 
 EVIL = "<script>alert(1)</script>|`x`[a](javascript:b)\x1b[31m\u202e\x00 ![i](http://x.y) **b** &lt; @you [red]rich[/red]"
 SPENT = {"ja": Spending(1.25, 840.0, "2026-04"), "cs": Spending(None, 840.0, None)}

@@ -17,7 +17,8 @@ from harness.measure.cells import Cell
 from harness.render.comparison import render_comparison, show
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import closing_line, render_answer
-from harness.render.verdict_text import screen_tables, side_text, two_people_sentence, verdict_tables
+from harness.render.verdict_text import screen_tables, two_people_sentence, verdict_tables
+from harness.reports.answer.judged_sides import side_text
 from harness.reports.answer.next_steps import LabelPages
 from harness.reports.answer.verdict_words import side_names
 from harness.reports.comparison import DecidedComparison

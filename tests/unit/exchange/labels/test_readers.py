@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels import table as limits
-from harness.exchange.labels.read import KINDS, read_source
-from harness.exchange.labels.table import SourceTable, Unreadable
+from harness.exchange.labels import source_table as limits
+from harness.exchange.labels.cell_scores import Unreadable
+from harness.exchange.labels.choose_reader import KINDS, read_source
+from harness.exchange.labels.source_table import SourceTable
 from harness.exchange.labels.table_options import SourceOptions
 from harness.row_files import to_csv, write_parquet
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.read import read_source
+from harness.exchange.labels.choose_reader import read_source
 from harness.exchange.labels.table_options import SourceOptions
 
 Written = Callable[..., Path]

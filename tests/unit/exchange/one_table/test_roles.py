@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.exchange.labels.table import SourceColumn, cell_score
+from harness.exchange.labels.cell_scores import cell_score
+from harness.exchange.labels.table_columns import SourceColumn
 from harness.exchange.labels.table_options import Role, TableOptions
 from harness.exchange.one_table.roles import TableRoles, find_roles
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.exchange.labels.table import SourceColumn
+from harness.exchange.labels.table_columns import SourceColumn
 from harness.exchange.one_table.scales import read_scale
 
 PEOPLE = [1, 2, 3, 4, 5] * 6

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.content.specs import LabelMapping
-from harness.exchange.labels.table import Record, SourceTable
+from harness.exchange.labels.source_table import Record, SourceTable
 from harness.exchange.one_table.suggested_mapping import SuggestedMapping, suggest_mapping
 from harness.model import Scale
 

@@ -232,7 +232,7 @@ def test_packed_labels_of_the_target_are_not_unpacked_without_bound(imported: Im
     labels = summary.folder / "labels.jsonl"
     (summary.folder / "labels.jsonl.gz").write_bytes(gzip.compress(labels.read_bytes() + b"\n" * (1 << 20)))
     labels.unlink()
-    monkeypatch.setattr("harness.exchange.labels.table.MAX_BYTES", 1 << 18)
+    monkeypatch.setattr("harness.exchange.labels.source_table.MAX_BYTES", 1 << 18)
     with pytest.raises(ContentError, match=r"labels\.jsonl\.gz: larger than 0 MiB unpacked"):
         imported({"scores.json": SCORES}, append=True)
 

@@ -11,22 +11,9 @@ import numpy as np
 import pytest
 
 from harness.stats import cell_statistics, count_classes, intervals, tabulate
-from harness.stats.core.arrays import (
-    Estimates,
-    ScaleError,
-    ShapeError,
-    as_codes,
-    as_index,
-    as_judge,
-    as_labels,
-    as_values,
-    batch_by_shape,
-    on_all_cores,
-    power,
-    run_lockstep,
-    windows,
-)
+from harness.stats.core.arrays import Estimates, ScaleError, ShapeError, as_codes, as_index, as_judge, as_labels, as_values, power
 from harness.stats.core.groups import group_sums
+from harness.stats.core.many_cells import batch_by_shape, on_all_cores, run_lockstep, windows
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic
 from harness.stats.estimation.labels_needed import CellToPlan, about_more_each, use_p
@@ -175,7 +162,7 @@ STATISTICS = partial(cell_statistics, 2, "ordinal")
 
 @pytest.fixture
 def rows(monkeypatch: pytest.MonkeyPatch) -> Rows:
-    monkeypatch.setattr("harness.stats.core.arrays.MANY_CELLS", 4)
+    monkeypatch.setattr("harness.stats.core.many_cells.MANY_CELLS", 4)
     rng = np.random.default_rng(0)
     cell = np.repeat(np.arange(7), 24)
     return tabulate(
@@ -214,7 +201,7 @@ def test_the_script_of_the_caller_is_not_run_again(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import numpy as np\nfrom functools import partial\nfrom harness.stats import cell_statistics, tabulate\n"
-        "import harness.stats.core.arrays as p\nfrom harness.stats.intervals.bootstrap import intervals_on_all_cores\n"
+        "import harness.stats.core.many_cells as p\nfrom harness.stats.intervals.bootstrap import intervals_on_all_cores\n"
         "print('began')\np.MANY_CELLS = 1\n"
         "rows = tabulate(np.tile([[1, 2], [3, 0]], (20, 1)), np.tile([0, 1], 20), cell=np.repeat([0, 1], 20))\n"
         "print(len(intervals_on_all_cores(partial(cell_statistics, 2, 'ordinal'), rows, processes=2)['pa']))\n"
@@ -224,11 +211,11 @@ def test_the_script_of_the_caller_is_not_run_again(tmp_path: Path) -> None:
 
 
 def test_calls_on_several_cores_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.stats.core.arrays.MANY_CELLS", 4)
+    monkeypatch.setattr("harness.stats.core.many_cells.MANY_CELLS", 4)
     assert on_all_cores(partial(np.power, 2), range(11), processes=3) == [2**power for power in range(11)]
 
 
 def test_an_error_of_a_call_is_raised_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.stats.core.arrays.MANY_CELLS", 1)
+    monkeypatch.setattr("harness.stats.core.many_cells.MANY_CELLS", 1)
     with pytest.raises(np.linalg.LinAlgError):
         on_all_cores(np.linalg.inv, np.array([np.eye(2), np.zeros((2, 2))]), processes=2)
