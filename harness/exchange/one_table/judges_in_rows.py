@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.content.column_words import column_words, is_judge_name
-from harness.exchange.labels.table import Record, SourceTable, column_of_table, is_blank
+from harness.exchange.labels.cell_scores import is_blank
+from harness.exchange.labels.source_table import Record, SourceTable
+from harness.exchange.labels.table_columns import column_of_table
 from harness.exchange.one_table.column_names import name_without_side, side_of
 from harness.text import quoted
 
