@@ -69,6 +69,7 @@ from harness.sources import (
     compare_sources,
     gated_source,
     open_sources,
+    refuse_table,
     unreviewed,
     unreviewed_instructions,
     with_table,
@@ -495,6 +496,8 @@ def improve(
     if asking is not None:
         plan = _planned_improvement(source, asking, options)
         return plan.run(Path(out), watcher or Quiet(may_send=may_send), thresholds, today)
+    if isinstance(source, (str, Path)):
+        refuse_table(source)
     [opened] = open_sources([source], options.card, Path(out))
     compare = part_of(options, MeasureOptions)
     questions, recorded = recorded_candidates(opened.recording, compare, least=1)

@@ -136,6 +136,16 @@ def is_data_folder(source: Path | str) -> bool:
     return folder.is_dir() and not (folder / "run.json").is_file()
 
 
+def refuse_table(source: Path | str) -> None:
+    """Raise UsageError for a table where a data folder is needed that remembers which of its labels have confirmed a choice."""
+    if is_table_file(source):
+        folder = shlex.quote(str(Path(Path(source).stem)))
+        raise UsageError(
+            f"{source} is a table, which cannot remember which labels have confirmed a choice; make a data folder of it once:\n"
+            f"  harness compare {shlex.quote(str(source))} --to {folder}\n  harness improve {folder}"
+        )
+
+
 def recorded_judges(source: Path | str, card: str | None = None) -> tuple[str, ...]:
     """Return the judges whose answers a data folder holds. Raises as `load`."""
     recorded = load(source, card=card).judgments

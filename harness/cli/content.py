@@ -53,8 +53,8 @@ def list_content(arguments: ListContent) -> int:
         more = "'harness models list' has the models for local/ and decider/; docs/own.md says how to add a judge of your own."
         print("\n" + "\n".join(in_lines(more, width)))
         return 0
-    first, cut = _SHOWN[arguments.kind]
-    fitting_table, absent = fitting([head, *cells], first, cut, width)
+    first, folded = _SHOWN[arguments.kind]
+    fitting_table, absent = fitting([head, *cells], first, folded, width)
     print_columns(fitting_table[0 if width else 1 :])
     print("".join(f"\n{line}\n" for line in [absent_words(absent)] if line), end="")
     return 0
@@ -67,7 +67,7 @@ _SHOWN = {
     "boards": (("board",), "title"),
     "judges": (("judge",), "what"),
 }
-"""For each kind the columns that stand first, and the one whose texts are cut where they have no room."""
+"""For each kind the columns that stand first, and the one whose texts go on below where they have no room."""
 _KINDS = {
     "languages": "control items, instructions, words of pages",
     "tasks": "what is judged: which texts an item has",

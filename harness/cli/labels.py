@@ -96,11 +96,11 @@ def _plan_before(arguments: Any) -> int:
     planned = before.plan_labels(people, decision, cells=cells, half_width=half_width)
     if arguments.json:
         return print_json(before.as_json(planned, cells=cells, half_width=half_width))
-    from harness.cli.output import print_columns
-    from harness.render.decisions import plan_rows, plan_sentences
+    from harness.render.decisions import render_plan
+    from harness.render.terminal import print_whole
 
-    print_columns(plan_rows(planned, half_width))
-    print("\n" + "\n".join(plan_sentences(planned, decision, cells, bool(arguments.shares))))
+    stated_shares = bool(arguments.shares)
+    print_whole(lambda width: render_plan(planned, decision, cells=cells, half_width=half_width, shares_given=stated_shares))
     return 0
 
 

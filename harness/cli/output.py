@@ -238,18 +238,21 @@ def ended(imported: _Summary, facts: Callable[[], Mapping[str, Any]] | None) -> 
 
 
 _GAP = 2  # between columns
-_LEAST_CUT = 12  # characters of a column whose texts are cut
+_LEAST_FOLDED = 12  # characters of a column whose texts go on below
 
 
 def columns(rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[str]:
-    """Lines that show rows of texts as columns; an East Asian letter takes two places. Columns with a heading of `right` are numbers."""
+    """Lines that show rows of texts as columns; an East Asian letter takes two places. Columns with a heading of `right` are numbers.
+
+    A text of several lines goes on below its first one.
+    """
+    from itertools import zip_longest
+
     from rich.cells import cell_len
 
-    from harness.text import terminal_safe
-
-    safe = [[terminal_safe(text) for text in row] for row in rows]
-    widths = [max(cell_len(row[i]) for row in safe) for i in range(len(safe[0]))] if safe else []
-    numbers = {column for column, heading in enumerate(safe[0]) if heading in right} if safe else set()
+    numbers = {column for column, heading in enumerate(rows[0]) if heading in right} if rows else set()
+    safe = [line for row in rows for line in zip_longest(*(terminal_safe(text).split("\n") for text in row), fillvalue="")]
+    widths = [max(cell_len(line[i]) for line in safe) for i in range(len(safe[0]))] if safe else []
 
     def padded(column: int, text: str) -> str:
         blanks = " " * (widths[column] - cell_len(text))
@@ -285,29 +288,31 @@ def step_lines(text: str, command: str, width: int | None) -> Iterator[str]:
     yield from (f"  {part}" for part in broken_command(command, width - 2))
 
 
-def fitting(rows: Sequence[Sequence[str]], first: Sequence[str], cut: str, width: int | None) -> tuple[list[list[str]], list[str]]:
+def fitting(rows: Sequence[Sequence[str]], first: Sequence[str], folded: str, width: int | None) -> tuple[list[list[str]], list[str]]:
     """The columns of a table that have room in a width, and the headings of the others.
 
     Args:
         rows: the headings, then the rows.
         first: the headings of the columns that are kept before others, in this order; then those from the left.
-        cut: the heading of the column whose texts are cut where they have no room; it is kept always, with the room that columns before it
-            leave, at least a little.
+        folded: the heading of the column whose texts go on below where they have no room; it is kept always, with the room that columns
+            before it leave, at least a little.
         width: of a line; None for any width.
     """
     from rich.cells import cell_len
 
     columns_of = dict(zip(rows[0], map(list, zip(*rows, strict=True)), strict=True))
     remaining = (width or 10**6) + _GAP
-    reserved = min(_LEAST_CUT, max(map(cell_len, columns_of[cut]))) + _GAP if cut in columns_of else 0
+    reserved = min(_LEAST_FOLDED, max(map(cell_len, columns_of[folded]))) + _GAP if folded in columns_of else 0
     remaining -= reserved
     fitted = []
     for name in sorted(columns_of, key=lambda name: first.index(name) if name in first else len(first)):
-        if name == cut:
+        if name == folded:
             remaining += reserved
-            columns_of[name] = [cut_to(text, max(remaining - _GAP, len(name))) for text in columns_of[name]]
-        needed = max(map(cell_len, columns_of[name])) + _GAP
-        if needed <= remaining or name == cut:
+            from harness.render.fitted_table import fold  # late: most lists have nothing to fold
+
+            columns_of[name] = [fold(text, max(remaining - _GAP, len(name))) for text in columns_of[name]]
+        needed = max(cell_len(line) for text in columns_of[name] for line in text.split("\n")) + _GAP
+        if needed <= remaining or name == folded:
             fitted.append(name)
             remaining -= needed
     columns = [columns_of[name] for name in rows[0] if name in fitted]

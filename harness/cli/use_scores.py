@@ -19,7 +19,7 @@ from harness.content.tags import choose_from
 from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UNCONFIRMED, HarnessError, UsageError
 from harness.measure.options import MeasureOptions
 from harness.options import part_of
-from harness.render.terminal import working
+from harness.render.terminal import print_lines, working
 from harness.row_files import to_json, write_atomic
 
 if TYPE_CHECKING:
@@ -231,6 +231,8 @@ def _check_cascade(arguments: Any) -> int:
 
 
 def prompt_hash(arguments: PromptHash) -> int:
+    from itertools import groupby
+
     import msgspec
 
     from harness import sources
@@ -248,8 +250,11 @@ def prompt_hash(arguments: PromptHash) -> int:
     hashes = judged.hashes(opened.recording.judgments)
     if arguments.json:
         return print_json({"schema_version": 1, "run": opened.recording.name, "hashes": hashes})
-    rows = [[str(value or "–") for value in msgspec.structs.astuple(row)] for row in hashes]
-    print_columns([["judge", "variant", "metric", "prompt", "rubric"], *([one_line(text) for text in row] for row in rows)])
+    rows = [[one_line(str(value or "–")) for value in msgspec.structs.astuple(row)] for row in hashes]
+    print_lines(["A program passes these hashes to a certificate with the scores of this run."])
+    for (judge, variant), of_judge in groupby(rows, key=lambda row: (row[0], row[1])):
+        print_lines(["", f"{judge}, {variant}"])
+        print_columns([["metric", "prompt", "rubric"], *(row[2:] for row in of_judge)])
     return 0
 
 
@@ -307,6 +312,7 @@ def improve(arguments: Improve) -> int:
 
 def _read_asking(arguments: Improve) -> Asking | None:
     """Who is asked; None where recorded answers are chosen from: of a run, and of a folder that has answers of all judges."""
+    sources.refuse_table(arguments.source)
     settings = next((f"--{name}" for name in ("variant", "prompt", "rubric", "candidates") if getattr(arguments, name)), None)
     if not sources.is_data_folder(arguments.source):
         if settings:

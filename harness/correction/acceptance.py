@@ -115,7 +115,7 @@ def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | N
     if about.sampling == "random":
         return None
     if options.sampling is None:
-        refuse_unless_random(about, what, ", or pass --sampling random to see what would hold if they had been")
+        refuse_unless_random(about, what, "\n  To see what would hold if it were one: --sampling random.")
     stated = "does not say how texts were drawn" if about.sampling == "unknown" else f'says sampling = "{about.sampling}"'
     return f"--sampling random: the dataset card of '{about.id}' {stated}. The promise holds {ONLY_IF}."
 

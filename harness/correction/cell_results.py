@@ -67,12 +67,11 @@ def refuse_unless_random(about: DatasetCard, what: str, otherwise: str = "") -> 
     """Raise UsageError unless the dataset card says that the labelled items are a random sample: `what` needs it, `otherwise` helps."""
     if about.sampling == "random":
         return
-    stated = f'says sampling = "{about.sampling}"' if about.sampling != "unknown" else "does not say how the labelled items were drawn"
+    stated = f'says sampling = "{about.sampling}"' if about.sampling != "unknown" else "does not say how the labelled texts were drawn"
     raise UsageError(
-        f"{what}: the labelled items have to be a random sample of the judged ones, and the dataset card of '{about.id}' {stated}.\n"
-        '         If they were drawn at random, write the line sampling = "random" at the top of data.toml, above the first [table] '
-        f"(or import with --sampling random; of frames, from_frames(…, sampling='random')); if not, label a random sample of the judged "
-        f"items{otherwise}."
+        f"{what}: this needs labels of a random sample of the judged texts, and the dataset card of '{about.id}' {stated}.\n"
+        '  If they were drawn at random, write the line sampling = "random" at the top of data.toml, above the first [table], or import '
+        f"with --sampling random.\n  If not, label a random sample: 'harness labels plan' draws one.{otherwise}"
     )
 
 

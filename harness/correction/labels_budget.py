@@ -47,7 +47,7 @@ from harness.stats.intervals.intervals import wilson
 NO_AGREEMENT = "no text has an aggregate of labels"
 NOT_NATIVE = "labels are not native"
 SHOWN = "use is shown"
-NO_NUMBER = "at what was seen, no number of labels would do"
+NO_NUMBER = "at the agreement that was seen"
 
 AGREEMENTS = (0.6, 0.7, 0.8, 0.9)
 """Agreements of two people that are tried where nothing is known."""

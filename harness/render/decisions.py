@@ -39,7 +39,7 @@ from harness.reports.tables.columns import (
     metric_words,
 )
 from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability, rounded_up
-from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
+from harness.reports.tables.text_table import Heading, TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -79,22 +79,35 @@ _MOST_ROWS = 20
 def render_budget(budget: LabelBudget, *, all_rows: bool = False) -> RenderableType:
     """Return what is labelled of every cell, and what is missing; with `all_rows` of all cells, however many there are."""
     rows = [cell.flat() | {"language": english_name(str(cell.key["language"]))} for cell in budget.cells]
-    shown_rows = rows
-    if not all_rows and len(rows) > _MANY_CELLS:
-        missing = [row for row in rows if row["verdict"] not in ("use", "do not use")]
-        shown_rows = sorted(missing, key=lambda row: (row["more_for_verdict"] is None, row["more_for_verdict"] or 0))[:_MOST_ROWS]
-    table = tabulate(shown_rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, SIDE)))
-    decided = sum(row["verdict"] in ("use", "do not use") for row in rows)
-    more = [row["more_for_verdict"] for row in rows if row["more_for_verdict"] is not None]
-    parts = [f"{decided:,} of {counted(len(rows), 'verdict')} {'is' if decided == 1 else 'are'} there"]
-    parts += [f"{len(more):,} need{'s' if len(more) == 1 else ''} more texts (from {min(more):,} on)"] if more else []
-    parts += [f"for {len(rows) - decided - len(more):,} more labels will not help"] if len(rows) > decided + len(more) else []
+    missing = [row for row in rows if row["verdict"] not in ("use", "do not use")]
+    decided = len(rows) - len(missing)
+    settled = sorted((row for row in missing if row["more_for_verdict"] is not None), key=lambda row: row["more_for_verdict"])
+    no_help = [row for row in missing if row["more_for_verdict"] is None]
+    parts = [f"{decided:,} of {counted(len(rows), 'question')} {'has' if decided == 1 else 'have'} a verdict"]
+    parts += [f"{len(settled):,} need{'s' if len(settled) == 1 else ''} more labels"] if settled else []
+    parts += [f"for {len(no_help):,} more labels will not help"] if no_help else []
     first = Text(f"{'; '.join(parts)}.\n", style="bold")
+    few = all_rows or len(rows) <= _MANY_CELLS
+    shown_rows = rows if few else settled[:_MOST_ROWS]
+    sides = varying_keys(rows, SIDE)
+    table = tabulate(shown_rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *sides))
+    lines = [] if few else [*_no_help_lines(no_help, sides), f"{len(rows) - len(shown_rows):,} more rows: --all."]
     new = [Text(line) for line in _new_languages(budget)]
-    have = ", which have a verdict" if len(rows) - len(shown_rows) == decided else ""
-    more_rows = [Text(f"{len(rows) - len(shown_rows):,} more{have}: --all.", style="dim")] if len(shown_rows) < len(rows) else []
     tables = [FittedTable(table)] if shown_rows else []
-    return Group(first, *tables, *more_rows, *([Text(""), *new] if new else []), dim_lines(table.legend if shown_rows else ()))
+    below = [Text(f"\n{line}") for line in lines]
+    return Group(first, *tables, *below, *([Text(""), *new] if new else []), dim_lines(table.legend if shown_rows else ()))
+
+
+def _no_help_lines(rows: Sequence[Row], sides: Sequence[str]) -> Iterator[str]:
+    """Yield why more labels would not help, a sentence for each reason, with the metrics and the judges that it is about."""
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        of_reason = reasons.setdefault(str(row["reasons"]["more_for_verdict"]), {})
+        names = of_reason.setdefault(f"{metric_words(str(row['metric']))} in {row['language']}", [])
+        names.append(" ".join(key_text(side, row[side]) for side in sides))
+    for reason, metrics in reasons.items():
+        said = (f"{metric} ({', '.join(names)})" if sides else metric for metric, names in metrics.items())
+        yield terminal_safe(f"More labels will not help ({reason}): {'; '.join(said)}.")
 
 
 def _new_languages(budget: LabelBudget) -> Iterator[str]:
@@ -162,24 +175,39 @@ def annotator_pooling_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
     return tabulate([dict(row) for row in rows], _POOLING, ("task", *varying))
 
 
-def plan_rows(planned: Sequence[PlannedLabels], half_width: float) -> list[list[str]]:
-    """Return the headings, and a row for each."""
-    heads = ["metric", "two people agree", "people a text", "texts for 'use'", f"texts for ±{100 * half_width:g} points", "best constant"]
+def render_plan(
+    planned: Sequence[PlannedLabels], decision: DecisionOptions, *, cells: int, half_width: float, shares_given: bool
+) -> RenderableType:
+    """Return how many texts `use` takes before any judge was asked, a row for each metric and agreement, and what stands behind it."""
+    texts = [plan.for_verdict for plan in planned]
+    known = sorted({number for number in texts if number is not None})
+    ends = [f"about {known[0]:,}", *([f"{known[-1]:,}"] if len(known) > 1 else [])] if known else []
+    ends = [*ends[:1], str(MORE_THAN)] if None in texts else ends
+    count = " to ".join(ends)
+    first = f"{count[:1].upper()}{count[1:]} labelled texts show that a judge may be used, if it is as good as one more person.\n"
+    heads = (
+        Heading("metric", "metric"),
+        Heading("agreement", "two people agree", number=True),
+        Heading("annotators", "people a text", number=True),
+        Heading("for_verdict", "texts for 'use'", number=True),
+        Heading("for_half_width", f"texts for ±{100 * half_width:g} points", number=True),
+        Heading("constant", "best constant", number=True),
+    )
     by_language = any(plan.people.language for plan in planned)
-    rows = [["language", *heads] if by_language else heads]
+    rows = []
     for plan in planned:
         people = plan.people
-        texts = str(MORE_THAN) if plan.for_verdict is None else f"about {plan.for_verdict:,}"
-        row = [
-            people.metric.replace("_", " "),
-            f"{100 * people.agreement:.0f} %",
+        row = (
+            metric_words(people.metric),
+            percent(people.agreement),
             str(people.annotators),
-            texts,
+            str(MORE_THAN) if plan.for_verdict is None else f"about {plan.for_verdict:,}",
             f"{plan.for_half_width:,}",
-            f"{100 * plan.constant:.0f} %",
-        ]
-        rows.append([english_name(people.language) if people.language else "", *row] if by_language else row)
-    return rows
+            percent(plan.constant),
+        )
+        rows.append((english_name(people.language) if people.language else "", *row) if by_language else row)
+    table = TextTable((Heading("language", "language", key=True), *heads) if by_language else heads, tuple(rows))
+    return Group(Text(first, style="bold"), FittedTable(table), dim_lines(plan_sentences(planned, decision, cells, shares_given)))
 
 
 def plan_sentences(planned: Sequence[PlannedLabels], decision: DecisionOptions, cells: int, shares_given: bool) -> Iterator[str]:

@@ -94,15 +94,15 @@ class FittedTable:
             frame = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
             for column, width in zip(columns, widths, strict=True):
                 heading = self.table.headings[column]
-                frame.add_column(_folded(heading.text, width), justify="right" if heading.number else "left", width=width, no_wrap=True)
+                frame.add_column(fold(heading.text, width), justify="right" if heading.number else "left", width=width, no_wrap=True)
             for line, row in enumerate(self.table.rows):
                 if line in self.line_headings:
-                    frame.add_row(Text(_folded(self.line_headings[line], widths[0]), style="italic"))
+                    frame.add_row(Text(fold(self.line_headings[line], widths[0]), style="italic"))
                 cells = []
                 for column, width in zip(columns, widths, strict=True):
                     # A cell that has the sign of one style of verdicts has its colour; words and signs say the same.
                     styles = [style for style in STYLES if SIGNS[style] in row[column]]
-                    cells.append(Text(_folded(row[column], width), STYLES[styles[0]] if len(styles) == 1 else ""))
+                    cells.append(Text(fold(row[column], width), STYLES[styles[0]] if len(styles) == 1 else ""))
                 frame.add_row(*cells, style="dim" if self.table.faint and self.table.faint[line] else "")
             yield frame
 
@@ -161,7 +161,7 @@ def _broken(word: str, width: int) -> list[str]:
     return [line for line in lines if line]
 
 
-def _folded(text: str, width: int) -> str:
+def fold(text: str, width: int) -> str:
     """Return a text in lines of at most `width` cells, broken between words; a longer word is broken where it has to be."""
     lines = [""]
     for piece in _pieces(text):

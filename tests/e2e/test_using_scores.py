@@ -325,8 +325,9 @@ def test_the_hashes_of_a_run_are_those_of_its_certificate_which_takes_them_for_n
     assert 0 < found.estimate < 2 and not {"prompt", "rubric"} & set(found.unchecked)
 
     shown = cli("prompt-hash", run)
-    head, line = shown.out.splitlines()
-    assert head.split() == list(printed) and line.split() == list(printed.values())
+    *_, side, head, line = shown.out.splitlines()
+    assert side == f"{printed['judge']}, {printed['variant']}" and head.split() == ["metric", "prompt", "rubric"]
+    assert line.split() == [printed[name] for name in head.split()]
     other = cli("run", "--data", new, *judge, "--variant", "joint", "--out", "other", "--json")
     assert other.code == 0, other.err
     [changed] = Path("other", "runs").iterdir()

@@ -264,10 +264,10 @@ def _groups_text(row: Row) -> str:
 def _verdict_text(row: Row) -> str:
     k = row.get("more_for_verdict")
     if k is not None:
-        return f"more than {k:,} more" if row.get("more_than") else f"about {k:,} more"
+        return f"over {k:,}" if row.get("more_than") else f"about {k:,}"
     if row["verdict"] == "no verdict":
         return str(row["reasons"]["more_for_verdict"])
-    return str(row["verdict"]) if row["verdict"] in ("use", "do not use") else "more labels will not help"
+    return f"{SIGNS[STYLES[row['verdict']]]} {row['verdict']}" if row["verdict"] in ("use", "do not use") else "will not help"
 
 
 def _write_estimate(name: str) -> Callable[[Row], str]:
@@ -337,7 +337,7 @@ TEXTS: dict[str, Callable[[Row], str]] = {
     "why": lambda row: cause_words(row) or _deciding_reason(row),
     "obstacles": lambda row: "; ".join(OBSTACLES[name].words for name in row["obstacles"]),
     "for_half_width": lambda row: (
-        UNDEFINED if (count := row.get("more_for_half_width")) is None else "enough" if count == 0 else f"{count:,} more"
+        UNDEFINED if (count := row.get("more_for_half_width")) is None else "enough" if count == 0 else f"{count:,}"
     ),
     "for_verdict": _verdict_text,
     "judge_alone": _write_estimate("judge_alone"),

@@ -107,7 +107,7 @@ def test_unequal_inclusion_has_no_guarantee(recorded: Record) -> None:
 
 
 def test_other_than_random_samples_are_refused(recorded: Record) -> None:
-    with pytest.raises(UsageError, match=r"no automatic acceptance: the labelled items have to be a random sample"):
+    with pytest.raises(UsageError, match=r"no automatic acceptance: this needs labels of a random sample"):
         accepted(recorded(sampling="convenience"))
 
 

@@ -148,7 +148,7 @@ def test_labels_that_are_no_random_sample_are_refused(tmp_path: Path) -> None:
     folder = cascade_folder(tmp_path / "d", texts=80)
     card = (folder / "data.toml").read_text("utf-8")
     (folder / "data.toml").write_text(card.replace('sampling = "random"\n', ""), encoding="utf-8")
-    with pytest.raises(UsageError, match="no cascade: the labelled items have to be a random sample"):
+    with pytest.raises(UsageError, match="no cascade: this needs labels of a random sample"):
         _found(folder)
 
 
