@@ -148,6 +148,28 @@ def test_rows_of_systems_or_people_are_no_rows_of_judges(cli: Any, change: Calla
     assert "names the judge of each row" not in cli("compare", "t.csv").err
 
 
+def test_scores_of_replies_in_words_are_read_where_judge_names_their_column(cli: Any) -> None:
+    rows = [{**row, "judge_reply": f"I read it twice. Verdict: {row['judge']}"} for row in pass_fail()]
+    numbers = pass_fail()
+    for row in rows:
+        del row["judge"]
+    rows[7]["judge_reply"] = "I cannot judge this."
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 2 and "'judge_reply' holds texts" in done.err and "--judge COLUMN" in " ".join(done.err.split())
+    done = cli("compare", "t.csv", "--judge", "judge_reply", "--json")
+    said = " ".join(done.err.split())
+    assert (
+        f"a score was read in {len(rows) - 1} of {len(rows)}" in said and "the others are no answer, such as 'I cannot judge this.'" in said
+    )
+    [verdict], [in_numbers] = json.loads(done.out)["verdicts"], read(cli, write("n.csv", numbers))["verdicts"]
+    assert verdict["n_labelled"] == in_numbers["n_labelled"] - 1
+    assert [share["score"] for share in verdict["shares"]] == ["fail", "pass"]
+    for row in rows:
+        row["judge_reply"] = "A fine text about a scene."
+    done = cli("compare", write("t.csv", rows), "--judge", "judge_reply")
+    assert done.code == 2 and "a score could be read in 0 of" in " ".join(done.err.split())
+
+
 def test_a_scale_is_stated_without_a_metric_or_for_one(cli: Any) -> None:
     table = write("results.csv", pass_fail())
     [plain] = read(cli, table)["verdicts"]
@@ -591,9 +613,12 @@ def test_a_judge_that_lets_failures_through_is_not_used(cli: Any) -> None:
 
 def test_a_judges_replies_without_a_score_are_shown(cli: Any) -> None:
     rows = [row | {"judge": f"I would rather talk about something else, number {number}"} for number, row in enumerate(pass_fail())]
-    for flags in ((), ("--judge", "judge")):
+    for flags, said in (
+        ((), "'judge' holds texts, such as 'I would rather talk about something else, number 0'"),
+        (("--judge", "judge"), "the first that could not be read is 'I would rather talk about something else, number 0'"),
+    ):
         done = cli("compare", write("t.csv", rows), *flags)
-        assert done.code == 2 and "'judge' holds texts, such as 'I would rather talk about something else, number 0'" in done.err
+        assert done.code == 2 and said in done.err
 
 
 def test_the_bar_is_stated_by_class_and_more_labels_of_the_rarer_class_are_named(cli: Any) -> None:

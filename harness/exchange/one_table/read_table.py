@@ -30,6 +30,7 @@ from harness.exchange.labels.spreadsheets import likely_encoding
 from harness.exchange.labels.table_columns import SourceColumn, columns_of_table
 from harness.exchange.labels.table_options import Role, SourceOptions, TableOptions
 from harness.exchange.one_table.column_names import are_places, side_of
+from harness.exchange.one_table.judge_replies import with_scores_of_replies
 from harness.exchange.one_table.judges_in_rows import with_column_of_each_judge
 from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, find_roles, is_total
 from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns
@@ -563,12 +564,13 @@ def read_judged_table(source: Any, options: TableOptions | None = None, ask: Cal
 def _make_table(
     table: SourceTable, columns: list[SourceColumn], name: str, options: TableOptions, ask: Callable[[str], Role] | None, notes: list[str]
 ) -> OneTable:
+    columns, read_replies = with_scores_of_replies(columns, options)
     columns, recoded = recoded_columns(table, columns, options.recode)
     _refuse_unreadable(table, [column.name for column in columns if not column.filled])
     roles = find_roles(columns, options, ask)
     _refuse_unreadable(table, [name for name, role in roles.by_column.items() if role != "unused"])
     read = RecordReader(table, columns, roles, options, name).read()
-    notes += [*table.notes, *recoded, *read.notes]
+    notes += [*table.notes, *read_replies, *recoded, *read.notes]
     data = msgspec.structs.replace(read.data, about=msgspec.structs.replace(read.data.about, notes=tuple(notes)))
     return OneTable(data, roles, tuple(_describe_reading(roles, read, notes)))
 
