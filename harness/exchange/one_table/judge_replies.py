@@ -10,7 +10,7 @@ import msgspec
 
 from harness.content.scale_text import parse_scale
 from harness.errors import UsageError
-from harness.exchange.labels.table import SourceColumn
+from harness.exchange.labels.table_columns import SourceColumn
 from harness.exchange.labels.table_options import TableOptions
 from harness.exchange.one_table.column_names import side_of
 from harness.exchange.one_table.scales import read_scale
