@@ -435,7 +435,8 @@ def read_items(
         keys |= {key: intern(keys[key]) for key in _FEW_VALUES if isinstance(keys.get(key), str)}
         try:
             group = in_nfc((keys if group_key == "group" else row).get(group_key, keys.get("item_id", "")))
-            row = {name: as_text(value) if isinstance(value, list) else value for name, value in row.items()}
+            shown = tasks[keys["task"]].fields if isinstance(keys.get("task"), str) and keys["task"] in tasks else {}
+            row = {name: _text_of_list(value, name in shown) if isinstance(value, list) else value for name, value in row.items()}
             item = msgspec.convert({**keys, "group": group, "fields": row}, Item)
         except msgspec.ValidationError as err:
             faults.append((line, f"not an item: {err}"))
@@ -474,6 +475,20 @@ def item_problems(item: Item, spec: Task | None = None, language: str | None = N
         yield from text_problems(item, spec)
 
 
+def _text_of_list(value: list[Any], is_shown: bool) -> Any:
+    """Return messages as a text; so too a list of texts that a task shows, a line for each. Any other list stays as it is.
+
+    >>> _text_of_list(["No.", "Nobody\nknows."], True)
+    '- No.\\n- Nobody knows.'
+    >>> _text_of_list(["fr", "de"], False)
+    ['fr', 'de']
+    """
+    text = as_text(value)
+    if is_shown and value and isinstance(text, list) and all(isinstance(line, str) for line in value):
+        return "\n".join(f"- {' '.join(line.split())}" for line in value)
+    return text
+
+
 @lru_cache(maxsize=256)
 def _tag_problem(tag: str) -> str | None:
     try:
@@ -488,7 +503,7 @@ def text_problems(item: Item, task: Task) -> Iterator[str]:
     for name, field in task.fields.items():
         value = item.fields.get(name, "")
         if not isinstance(value, str):
-            messages = ", or a list of messages with role and content" if isinstance(value, list) else ""
+            messages = ", a list of texts, or a list of messages with role and content" if isinstance(value, list) else ""
             yield f"item '{item.item_id}': '{name}' should be a text{messages}, found {type(value).__name__}"
         elif not field.optional and not value.strip():
             yield f"item '{item.item_id}' has no '{name}', which task '{task.id}' needs"

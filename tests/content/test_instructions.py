@@ -21,8 +21,10 @@ SENSELESS = {"ja": {"more_vowels", "more_readable"}, "zh": {"more_vowels", "more
 ENGLISH_ONLY = {
     "answer_exam_question",
     "answer_sensitive_question",
+    "answer_trick_question",
     "compare_advertisements",
     "detoxify",
+    "example_sentence",
     "rate_harm",
     "summary_beside_reference",
     "translate_tokenised",

@@ -167,6 +167,7 @@ def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
         "adparaphrase",
         "adparaphrase-v2",
         "basse",
+        "bilingual-examples",
         "hanna",
         "korean-square",
         "llmeval2",
@@ -176,6 +177,7 @@ def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
         "pariksha",
         "rtp-lx",
         "textdetox",
+        "truthfulqa-multi",
         "wmt23-esa-de",
         "wmt24-esa",
     }

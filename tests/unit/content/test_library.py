@@ -54,7 +54,7 @@ def test_a_file_is_read_once(extra: Path) -> None:
 def test_bundled_content_is_found(library: Library) -> None:
     single = ["answer_question", "continue_writing", "open_prompt", "summarize", "summarize_article", "translate"]
     single += ["answer_from_passages", "rate_altered_text", "rate_story", "answer_exam_question", "answer_sensitive_question", "rate_harm"]
-    single += ["translate_tokenised", "write_story", "rate_conversation", "detoxify"]
+    single += ["translate_tokenised", "write_story", "rate_conversation", "detoxify", "answer_trick_question", "example_sentence"]
     pairs = ["compare_advertisements", "compare_continuations", "compare_responses", "compare_summaries", "summary_beside_reference"]
     assert sorted(library.task_files) == sorted([*pairs, *single])
     assert sorted(library.pack_files) == ["cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"]
@@ -71,6 +71,7 @@ def test_bundled_content_is_found(library: Library) -> None:
         "adparaphrase",
         "adparaphrase-v2",
         "basse",
+        "bilingual-examples",
         "hanna",
         "korean-square",
         "llmeval2",
@@ -80,6 +81,7 @@ def test_bundled_content_is_found(library: Library) -> None:
         "pariksha",
         "rtp-lx",
         "textdetox",
+        "truthfulqa-multi",
         "wmt23-esa-de",
         "wmt24-esa",
     ]

@@ -73,6 +73,13 @@ def folder(tmp_path: Path, library: Library) -> Folder:
 
 
 # What is read
+def test_a_shown_list_of_texts_has_a_line_for_each_and_other_lists_stay(folder: Folder) -> None:
+    folder.items(ITEM | {"prompt": ["雨の詩を\n書いて。", "短く。"], "tags": ["a", "b"]}, {**OTHER, "task": "elsewhere", "prompt": ["x"]})
+    first, second = folder.load().items
+    assert (first.fields["prompt"], first.fields["tags"]) == ("- 雨の詩を 書いて。\n- 短く。", ["a", "b"])
+    assert second.fields["prompt"] == ["x"], "no task of this program shows it"
+
+
 def test_rows_become_items_and_labels(folder: Folder) -> None:
     data = folder.load()
     one, other = data.items
