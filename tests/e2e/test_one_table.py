@@ -170,6 +170,41 @@ def test_scores_of_replies_in_words_are_read_where_judge_names_their_column(cli:
     assert done.code == 2 and "a score could be read in 0 of" in " ".join(done.err.split())
 
 
+def test_people_named_as_native_speakers_and_lists_of_their_scores(cli: Any) -> None:
+    scale = (1, 2, 3, 4, 5)
+    rows = [
+        {"text": text(EN, k), "native": said(k, scale), "other": scale[(k + 1) % 5], "LLM rating": agreeing(k, scale)} for k in range(60)
+    ]
+    columns = [
+        {
+            "text": row["text"],
+            "Native speaker rating": row["native"],
+            "Native speaker 2 rating": row["other"],
+            "LLM rating": row["LLM rating"],
+        }
+        for row in rows
+    ]
+    found = read(cli, write("columns.csv", columns))
+    assert {name for name, role in found["roles"].items() if role == "human"} == {"Native speaker rating", "Native speaker 2 rating"}
+    lists = [{"text": row["text"], "human_scores": [row["native"], row["other"]], "LLM rating": row["LLM rating"]} for row in rows]
+    Path("lists.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lists), "utf-8")
+    in_lists = read(cli, "lists.jsonl")
+    assert [name for name, role in in_lists["roles"].items() if role == "human"] == ["human_scores 1", "human_scores 2"]
+    assert [verdict["n_labelled"] for verdict in in_lists["verdicts"]] == [verdict["n_labelled"] for verdict in found["verdicts"]] == [60]
+
+
+def test_a_sheet_of_explanations_before_the_table_is_passed_over(cli: Any) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["The scores are on the second sheet"])
+    sheet = book.create_sheet("Scores")
+    rows = pass_fail()
+    for row in ([*rows[0]], *(list(row.values()) for row in rows)):
+        sheet.append(row)
+    book.save("book.xlsx")
+    done = cli("compare", "book.xlsx")
+    assert done.code == 0 and "the sheet 'Scores' was read; choose another with --sheet (Sheet)" in " ".join(done.err.split())
+
+
 def test_a_scale_is_stated_without_a_metric_or_for_one(cli: Any) -> None:
     table = write("results.csv", pass_fail())
     [plain] = read(cli, table)["verdicts"]
@@ -733,11 +768,30 @@ def test_formulas_without_a_stored_value_are_refused_with_their_place(cli: Any, 
     assert done.code == 3 and "t.xlsx:Sheet!C2" in done.err and f"({60 // every} cells of 'judge' have no value" in done.err
 
 
-def test_lists_of_scores_beside_a_judge_are_named(cli: Any) -> None:
-    rows = [{"text": text(EN, k), "human_scores": [1, 2 + k % 2], "gpt4": said(k, (1, 2, 3))} for k in range(60)]
+@pytest.mark.parametrize(
+    ("name", "value", "people"),
+    [
+        ("human_scores", lambda low, high: [low, high], ["human_scores 1", "human_scores 2"]),
+        ("expert_annotations", lambda low, high: [{"tone": low}, {"tone": high}], ["expert 1 tone", "expert 2 tone"]),
+    ],
+    ids=["numbers", "metrics"],
+)
+def test_lists_of_peoples_scores_are_columns(cli: Any, name: str, value: Callable[[int, int], list[Any]], people: Sequence[str]) -> None:
+    rows = [{"text": text(EN, k), name: value(1 + k % 3, 1 + (k + k % 2) % 3), "gpt4_tone": said(k, (1, 2, 3))} for k in range(60)]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = read(cli, "t.jsonl")
+    assert [column for column, role in found["roles"].items() if role == "human"] == people
+    assert [verdict["n_labelled"] for verdict in found["verdicts"]] == [60]
+
+
+def test_lists_that_say_of_nobody_are_asked_about(cli: Any) -> None:
+    rows = [{"text": text(EN, k), "tone": [1 + k % 3, 1 + (k + k % 2) % 3], "gpt4_tone": said(k, (1, 2, 3))} for k in range(60)]
     Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     done = cli("compare", "t.jsonl")
-    assert done.code == 2 and "'human_scores' holds lists or objects" in done.err
+    assert done.code == 2 and "--human 'tone 1,tone 2' if it was people" in " ".join(done.err.split())
+    Path("t.jsonl").write_text("".join(json.dumps({**row, "tone": ["calm", "rude"]}) + "\n" for row in rows), encoding="utf-8")
+    done = cli("compare", "t.jsonl")
+    assert done.code == 2 and "'tone' holds lists or objects, maybe with scores" in " ".join(done.err.split())
 
 
 def test_the_code_of_a_country_is_no_language(cli: Any) -> None:

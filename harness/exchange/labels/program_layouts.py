@@ -29,6 +29,7 @@ _POTATO = ("instance_id", "user_id")
 _ON = ("on", "true", "1")
 _BEGINNINGS = ("{", "[", "```")
 _LOOKED_AT = 20  # cells of a column
+_MOST_IN_LIST = 40  # scores of one text, of all metrics
 _LONGEST_WORD = 40  # characters of a verdict
 
 
@@ -281,7 +282,8 @@ def with_scores_of_cells(table: SourceTable) -> SourceTable:
         if 2 * sum(isinstance(value, dict) for value in values) > len(values):
             table = _with_columns_of_answers(table, column, parsed)
         elif all(isinstance(value, list) and value and all(isinstance(part, dict) for part in value) for value in values):
-            table = _with_rows_of_raters(table, column, parsed)
+            with_rows = _with_rows_of_raters(table, column, parsed)
+            table = with_rows if with_rows is not table else _with_columns_of_people(table, column, parsed)
         elif all(
             isinstance(value, list) and len(value) < 2 and not any(isinstance(part, (list, dict)) for part in value) for value in values
         ):
@@ -289,7 +291,41 @@ def with_scores_of_cells(table: SourceTable) -> SourceTable:
             cells = [value[0] if isinstance(value, list) and value else None for value in parsed]
             records = [record._replace(cells=record.cells | {column: cell}) for record, cell in zip(table.records, cells, strict=True)]
             table = table._replace(records=records)
+        elif not is_judge_name(column):
+            table = _with_columns_of_people(table, column, parsed)
     return table
+
+
+def _with_columns_of_people(table: SourceTable, column: str, parsed: Sequence[Any]) -> SourceTable:
+    """Return the table with a column for each place of the lists, if they hold scores: numbers, or objects of numbers by metric.
+
+    >>> table = SourceTable("jsonl", ["text", "expert_scores"], [Record({"text": "a", "expert_scores": [4, 5]}, 1, "t.jsonl:")])
+    >>> with_scores_of_cells(table).records[0].cells
+    {'text': 'a', 'expert_scores 1': 4, 'expert_scores 2': 5}
+    """
+    person = column_words().in_name("people", column)
+    rows: list[dict[str, Any]] = []
+    for value in parsed:
+        cells: dict[str, Any] = {}
+        for number, part in enumerate(value or () if isinstance(value, list) else (value,), start=1):
+            if isinstance(part, dict) and person:  # a person's scores by metric
+                cells |= {f"{person} {number} {metric}": score for metric, score in part.items()}
+            else:
+                cells[f"{column} {number}"] = part
+        rows.append({name: cell for name, cell in cells.items() if cell is not None})
+    scores = [score for row in rows for score in row.values()]
+    names = columns_of(rows)
+    are_numbers = all(isinstance(score, (int, float)) and not isinstance(score, bool) for score in scores)
+    if not are_numbers or len(names) > _MOST_IN_LIST or len(set(scores)) > MOST_CLASSES or set(names) & set(table.columns):
+        return table
+    records = [
+        record._replace(cells={name: cell for name, cell in record.cells.items() if name != column} | row)
+        for record, row in zip(table.records, rows, strict=True)
+    ]
+    index = list(table.columns).index(column)
+    columns = [*table.columns[:index], *names, *table.columns[index + 1 :]]
+    note = f"'{column}' holds lists of scores: each place of a list is a column, such as '{names[0]}'"
+    return table._replace(columns=columns, records=records, notes=[*table.notes, note])
 
 
 def _with_columns_of_answers(table: SourceTable, column: str, parsed: Sequence[Any]) -> SourceTable:

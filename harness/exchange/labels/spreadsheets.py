@@ -298,6 +298,7 @@ def _name_cells(path: Path, line: int, header: list[str], row: list[str]) -> dic
     return {name: unguard_cell(cell) for name, cell in zip(header, row, strict=False) if name and cell and not cell.isspace()}
 
 
+_ROWS_OF_SHEET = 100  # are looked at, to tell a table from a page of explanations
 _MAX_MERGED_CELLS = 1_000_000
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 
@@ -305,7 +306,8 @@ OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 def read_xlsx(path: Path, sheet: str | None = None, header_row: int | None = None) -> SourceTable:
     """Read the rows of one worksheet. Its first row that is not empty, or the first below a title, names the columns.
 
-    `sheet` names the worksheet; the default is the first that is not empty. Merged cells and formulas without a value become Unreadable.
+    `sheet` names the worksheet; the default is the first that holds a table, else the first that is not empty.
+    Merged cells and formulas without a value become Unreadable.
     Raises ContentError for a file that is too large or not a workbook, UsageError for an unknown sheet.
     """
     book = open_book(path)
@@ -322,7 +324,9 @@ def read_xlsx(path: Path, sheet: str | None = None, header_row: int | None = Non
         ]
         if not filled_sheets:
             raise ContentError("all sheets are empty; one of them needs a row with column names and rows below it", path)
-        first, *unread = filled_sheets
+        # A sheet of explanations may come first: a table has rows below its column names, and more than one column.
+        first = next((sheet for sheet in filled_sheets if _is_table(sheet)), filled_sheets[0])
+        unread = [sheet for sheet in filled_sheets if sheet is not first]
         listed = ", ".join(sheet.title for sheet in unread)
         chosen, notes = first, [f"the sheet '{first.title}' was read; choose another with --sheet ({listed})"] if unread else []
     cells = list(grid(chosen, path))
@@ -453,6 +457,10 @@ def _declares_type(xml: bytes) -> bool:
     with suppress(_Begun, expat.ExpatError, ValueError, LookupError):  # openpyxl refuses what is no XML
         parser.Parse(xml, True)
     return declares
+
+
+def _is_table(sheet: Any) -> bool:
+    return sum(sum(not is_blank(cell.value) for cell in row) > 1 for row in islice(_read_filled_rows(sheet), _ROWS_OF_SHEET)) > 1
 
 
 def _read_filled_rows(sheet: Any) -> Iterator[list[Any]]:

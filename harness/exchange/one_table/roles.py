@@ -226,7 +226,7 @@ class RoleFinder:
         """Set aside what is about raters or the task, and what raters wrote."""
         words = column_words()
         for column in self._list_free():
-            parts = set(name_parts(column.name))
+            parts = set(name_parts(column.name)) - set(words.in_name("people", column.name).split())  # a native speaker is a person
             if column.nested:
                 self.roles[column.name] = "text" if words.in_name("reason", column.name) == "" and "messages" in parts else "unused"
             elif not column.looks_like_scores and (

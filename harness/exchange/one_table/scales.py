@@ -233,7 +233,9 @@ def _scale_of_numbers(
     all_integers = [all(number.is_integer() for number in numbers) for numbers in (people, judge)]
     for column in judges:
         if _are_other_numbers(people, column.numbers):
-            raise UsageError(_differ(metric, labelled, column.scores, [column], of_people))
+            raise UsageError(
+                _differ(metric, labelled, column.scores, [column, *(other for other in judges if other is not column)], of_people)
+            )
     for column in of_people:
         rest = sorted({number for other in of_people if other is not column for number in other.numbers})
         if rest and column.numbers and column.numbers[-1] <= 1 < rest[-1] and not all(map(float.is_integer, column.numbers)):

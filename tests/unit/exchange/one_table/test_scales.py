@@ -25,7 +25,7 @@ def read(people: Sequence[Sequence[Any]], judges: Sequence[Sequence[Any]]) -> st
     ("people", "judges", "words"),
     [
         ([PEOPLE], [[score - 1 for score in PEOPLE]], "people 1 to 5, the judge 0 to 4 .* --recode 'j0:0..4=1..5' if .* 'j0:0..4=5..1' if"),
-        ([PEOPLE], [PEOPLE, [(score - 1) / 4 for score in PEOPLE]], "the judge 0 to 1 .'j1'"),
+        ([PEOPLE], [PEOPLE, [(score - 1) / 4 for score in PEOPLE]], "the judge 0 to 1 .'j1'.*, or leave the column out: --drop 'j1'"),
         (
             [PEOPLE, [(score - 1) / 4 for score in PEOPLE]],
             [PEOPLE],
@@ -68,6 +68,7 @@ def test_a_word_that_may_be_a_class_or_no_answer_is_asked_about() -> None:
         (["neg", "neu", "pos"], ["negative", "neutral", "positive"], ("neg", "neu", "pos"), "pos"),
         (["Good", "Excellent", "Poor"], ["good", "excellent", "poor"], ("Poor", "Good", "Excellent"), "Excellent"),
         (["no issue", "major", "minor"], ["no issue", "minor", "minor"], ("no issue", "minor", "major"), "no issue"),
+        (["three", "one", "two"], ["one", "one", "three"], ("one", "two", "three"), "three"),
         (["high", "low", "low"], ["high", "low", "high"], ("low", "high"), None),
         (["良い", "普通", "悪い"], ["良い", "良い", "悪い"], ("悪い", "普通", "良い"), "良い"),
         (["rozhodně souhlasím", "spíše nesouhlasím"], ["spíše souhlasím", "spíše nesouhlasím"],
