@@ -57,7 +57,7 @@ def init(arguments: WatchInit) -> int:
     certified = certificate.load(arguments.certificate)
     source = opened_source(arguments)
     run = source.run
-    start = WatchStart(certified, Path(arguments.certificate).read_bytes(), source.recording, str(run.folder.resolve()) if run else None)
+    start = WatchStart(certified, source.recording, str(run.folder.resolve()) if run else None)
     refuse_unfit(start, judged_run(run))
     earlier = open_watch(arguments.folder).plan.options if arguments.restart else WatchOptions()
     options = replace(earlier, **arguments.stated["options"])

@@ -20,6 +20,8 @@ from harness.errors import OutputError
 from harness.text import INKLESS, terminal_safe, without_log_commands
 
 _WIDEST = 2  # places in a line that a character takes
+_LONG_WORD = re.compile(r"[^\s'\"]{300,}")  # longer than any path or name that people write
+_LEFT_OF_LONG_WORD = 60
 
 
 @contextmanager
@@ -66,8 +68,11 @@ def known_width(stream: TextIO | None = None) -> int | None:
 
 
 def print_message(text: str) -> None:
-    """Print to standard error. Where the width is known, a long line goes on below, further in; a quoted command is never broken."""
-    width, lines = known_width(sys.stderr), terminal_safe(text).split("\n")
+    """Print to standard error. Of a word that nobody could read to its end, the beginning is printed.
+
+    Where the width is known, a long line goes on below, further in; a quoted command is never broken.
+    """
+    width, lines = known_width(sys.stderr), _LONG_WORD.sub(_shorten_word, terminal_safe(text)).split("\n")
     if width is None or max(map(len, lines)) * _WIDEST <= width:
         print("\n".join(lines), file=sys.stderr)
         return
@@ -82,6 +87,10 @@ def print_message(text: str) -> None:
         start = line[: len(line) - len(line.lstrip())]
         indent = " " * max(len(start), further_in)
         print("\n".join(joined_in_lines(re.findall(unbroken, line), width, start, indent)), file=sys.stderr)
+
+
+def _shorten_word(word: re.Match[str]) -> str:
+    return f"{word[0][:_LEFT_OF_LONG_WORD]}… ({len(word[0]):,} characters)"
 
 
 def in_lines(text: str, width: int | None) -> Iterator[str]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, ColumnBuilder, Columns, arrow_codes, combination_ids, from_arrow, read_columns
-from harness.data.labels import checked_errors, pairs_of, scale_point, unknown_items, unknown_metrics
+from harness.data.labels import checked_errors, long_names, pairs_of, scale_point, unknown_items, unknown_metrics
 from harness.errors import ContentError, StoreError, refuse_faults
 from harness.model import CONDITION, MOST_SCORE, SAMPLING, Failure, Judgment, Order, Sampling, Scale, Score, ShownSource, column_reader
 from harness.row_files import arrow, arrow_array, make_folder, parquet_file, replace_file
@@ -215,10 +215,11 @@ def checked_judgments(
 ) -> Judgments:
     """Return the judgments in a file's rows. With `number_rows`, the rows of one judge for one item are its repeats, in their order.
 
-    Raises ContentError with `file:line` for an item that is not in `items`, a metric without a scale, and a second row of one judge for
-    the same item, metric, variant, temperature and repeat.
+    Raises ContentError with `file:line` for a name that is too long, an item that is not in `items`, a metric without a scale, and a
+    second row of one judge for the same item, metric, variant, temperature and repeat.
     """
-    refuse_faults(chain(unknown_items(rows, items, "judgment"), unknown_metrics(rows, scales)), path)
+    long = long_names(rows, {"judge": "a judge", "metric": "a metric"})
+    refuse_faults(chain(long, unknown_items(rows, items, "judgment"), unknown_metrics(rows, scales)), path)
     for name, unchanged in UNCHANGED.items():
         rows[name] = rows[name].without(unchanged)
     repeat = _repeats(rows, path, number_rows)

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, Columns, read_columns, unique_integers
 from harness.errors import ContentError, refuse_faults
-from harness.model import BY_PEOPLE, LONGEST_EXCERPT, ErrorSpan, Label, Scale, Score, Source
+from harness.model import BY_PEOPLE, ErrorSpan, Label, Scale, Score, Source
 from harness.text import short_repr
 
 _LINES_AT_A_TIME = 1 << 14
+LONGEST_NAME = 300  # characters: tables and pages show names whole
 _NAMES = ("item", "annotator", "metric", "score", "source", "spans", "blind")
 NOT_BLIND = "labels were given in sight of a judge's score (blind: false); they are not independent, and agreement with them is too high"
 
@@ -153,8 +154,8 @@ def checked_labels(
 ) -> Labels:
     """Return the labels in a file's rows. `source` is used for rows without a source; `repeated` allows several labels of one annotator.
 
-    Raises ContentError with `file:line` for an item that is not in `items`, a metric without a scale, a score off its scale, and a
-    second label by one annotator for one item and metric.
+    Raises ContentError with `file:line` for a name that is too long, an item that is not in `items`, a metric without a scale, a score off
+    its scale, and a second label by one annotator for one item and metric.
     """
     if path.suffix == ".parquet":  # a column has one type: beside a metric whose classes are words, numbers stand as texts
         # The scores, with the number that a text means where the scale of its metric has it.
@@ -164,7 +165,8 @@ def checked_labels(
         code_of = {value: code for code, value in enumerate(dict.fromkeys(numbers))}
         codes = np.array([*(code_of[value] for value in numbers), NO_VALUE], np.int32)[which]
         rows = Columns({**rows, "score": CodedColumn(tuple(code_of), codes)}, rows.lines)
-    refuse_faults(chain(unknown_items(rows, items, "label"), unknown_metrics(rows, scales), _off_scale(rows, scales)), path)
+    long = long_names(rows, {"annotator_id": "an annotator", "metric": "a metric"})
+    refuse_faults(chain(long, unknown_items(rows, items, "label"), unknown_metrics(rows, scales), _off_scale(rows, scales)), path)
     item, annotator, metric, score = (rows[name] for name in ("item_id", "annotator_id", "metric", "score"))
     if not repeated:  # then an annotator scores a metric of an item once
         key = (item.codes.astype(np.int64) * max(len(annotator.values), 1) + annotator.codes) * max(len(metric.values), 1) + metric.codes
@@ -181,6 +183,15 @@ def checked_labels(
     values = tuple(dict.fromkeys((*stated.values, source)))
     codes = np.where(stated.codes == NO_VALUE, values.index(source), stated.codes.astype(np.int32))
     return Labels(item, annotator, metric, score, CodedColumn(values, codes), checked_errors(rows, path), rows["blind"])
+
+
+def long_names(rows: Columns, columns: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """Yield the first line of each name that is longer than `LONGEST_NAME`, and what is wrong; `columns` says what each column names."""
+    for name, what in columns.items():
+        for code, text in enumerate(rows[name].values):
+            if len(text) > LONGEST_NAME:
+                line = first_line(rows, rows[name].codes == code)
+                yield line, f"'{name}' is {what} with a name of {len(text):,} characters; names have at most {LONGEST_NAME}"
 
 
 def unknown_items(rows: Columns, items: Mapping[str, Any], what: str) -> Iterator[tuple[int, str]]:
@@ -211,10 +222,7 @@ def _off_scale(rows: Columns, scales: Mapping[str, Scale]) -> Iterator[tuple[int
             scale = scales[metric].describe()
             is_typed = isinstance(score, str) and scales[metric].holds(_as_number(score))
             typed = "; it is a text, and the scale has numbers" if is_typed else ""
-            written = repr(score)
-            if len(written) > LONGEST_EXCERPT:
-                written = f"{written[: LONGEST_EXCERPT // 2]}… ({len(written):,} characters)"
-            yield first_line(rows, which == number), f"score {written} is outside the scale of '{metric}' ({scale}){typed}"
+            yield first_line(rows, which == number), f"score {score!r} is outside the scale of '{metric}' ({scale}){typed}"
 
 
 def scale_point(score: Score, scale: Scale) -> Score | None:

@@ -242,12 +242,13 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
     without a reply. The day comes after the last one of the log, and not after `today`. Without `ask` the judge is not asked.
 
     Raises UsageError without a watch, for a date out of order, a day without anything, scores of another judge, and those of certified
-    texts alone; ContentError for a log or anchors that were changed; StoreError where another process holds the folder.
+    texts alone; ContentError for a log, anchors or a certificate that were changed; StoreError where another process holds the folder.
     """
     read_plan(folder)  # before the lock: without a watch there is no folder to lock
     with locked(folder):
         watch = open_watch(folder)
         plan, days = watch.plan, watch.days
+        read_own_certificate(watch)
         anchors = read_anchors(watch.home, plan)
         refuse_date(watch.log, day, today)
         if day < plan.since:
@@ -314,22 +315,35 @@ def check(folder: Path, today: date) -> WatchCheck:
     plan = watch.plan
     read_anchors(watch.home, plan)  # the days rest on them
     read_certified(watch.home, plan)
+    stored = read_own_certificate(watch)
     result = check_watch(plan, watch.days, today, watch.earlier)
-    path = folder / CERTIFICATE
+    again = watched(stored, plan, result)
+    if again != stored:
+        write_atomic(folder / CERTIFICATE, to_json(again), private=True)
+    return result
+
+
+def read_own_certificate(watch: StartedWatch) -> Certificate:
+    """Read the certificate in the folder of a watch.
+
+    Raises ContentError if it is not there, was changed, is not the one that the last start was begun with, or was checked to a later day
+    than the log ends on.
+    """
+    path, plan = watch.folder / CERTIFICATE, watch.plan
     stored = certificate.load(path)
     if stored.watch is not None and stored.watch.since != plan.since and watch.number > 1:  # a restart was killed before its certificate
-        stored = copy_certificate(folder, watch.home)
-    if stored.watch is None or stored.judge != plan.judge:
-        raise ContentError(f"this is not the certificate that the watch in {folder} was begun with; restore it", path)
-    again = watched(stored, plan, result)
-    assert again.watch is not None
-    if again.watch.checked_to < stored.watch.checked_to:
-        raise ContentError(
-            f"the log was checked to {stored.watch.checked_to}, and now ends on {again.watch.checked_to}; restore it", folder / LOG
-        )
-    if again != stored:
-        write_atomic(path, to_json(again), private=True)
-    return result
+        stored = copy_certificate(watch.folder, watch.home)
+    if stored.watch is None or _hash_without_watch(stored) != plan.certificate:
+        raise ContentError(f"this is not the certificate that the watch in {watch.folder} was begun with; restore it", path)
+    last = watch.days[-1].date if watch.days else plan.since
+    if last < stored.watch.checked_to:
+        raise ContentError(f"the log was checked to {stored.watch.checked_to}, and now ends on {last}; restore it", watch.folder / LOG)
+    return stored
+
+
+def _hash_without_watch(certified: Certificate) -> str:
+    """The SHA-256 of the file that 'harness certify' wrote, whatever a watch has noted in it since."""
+    return hashlib.sha256(to_json(msgspec.structs.replace(certified, watch=None).sealed()).encode()).hexdigest()
 
 
 def record_beside(path: Path) -> CertifiedWatch | None:
@@ -365,10 +379,9 @@ fewer production answers can be read, which agreement on anchors shows too."""
 
 
 class WatchStart(msgspec.Struct, frozen=True):
-    """The start of a watch: the certificate and the text of its file, what it was made from, and the run to ask again (its folder)."""
+    """The start of a watch: the certificate, what it was made from, and the run to ask again (its folder)."""
 
     certificate: Certificate
-    text: bytes
     source: Recording
     run: str | None
 
@@ -447,7 +460,7 @@ def make_watch_plan(
     plan = WatchPlan(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
-        certificate=hashlib.sha256(start.text).hexdigest(),
+        certificate=_hash_without_watch(start.certificate),
         judge=start.certificate.judge,
         run=start.run,
         data=start.certificate.data.id,

@@ -720,6 +720,13 @@ BAD: dict[str, tuple[Rows, str]] = {
         [{"text": text(EN, k), "human": said(k, (1, 2, 3)) if k else "maybe", "judge": said(k, (1, 2, 3))} for k in range(30)],
         "t.csv:2: 'maybe' is not on the scale",
     ),
+    **{
+        f"a score of {len(number)} digits": (
+            [{"text": text(EN, k), "human": said(k, (1, 2, 3)) if k else number, "judge": said(k, (1, 2, 3))} for k in range(30)],
+            f"t.csv:2: '{shown}' is not on the scale (1, 2, 3)",
+        )
+        for number, shown in (("9" * 17, "9" * 17), ("9" * 5000, f"{'9' * 60}… (5,000 characters)"))
+    },
     "a row of means": (
         [{"id": k, "text": text(EN, k), "human": said(k, (1, 2, 3)), "judge": said(k, (1, 2, 3))} for k in range(30)]
         + [{"id": "Average", "text": "", "human": 2, "judge": 2}],
@@ -747,6 +754,12 @@ def test_broken_files_are_refused_with_their_place(cli: Any, content: str, words
 
 def test_a_table_that_is_not_there_is_said(cli: Any) -> None:
     assert "t.csv does not exist" in cli("compare", "t.csv").err
+
+
+def test_a_judges_score_of_400_digits_is_an_answer_that_cannot_be_read(cli: Any) -> None:
+    rows = [{"text": text(EN, k), "human": said(k, (1, 2, 3)), "judge": agreeing(k, (1, 2, 3)) if k else "9" * 400} for k in range(60)]
+    data = read(cli, write("t.csv", rows))
+    assert [(verdict["n_ref"], verdict["failures"]) for verdict in data["cells"]] == [(60, {"off_scale": 1})]
 
 
 @pytest.mark.parametrize("rows_at_the_end", [[("Průměr", "3.1", "3.0")], [("", "", ""), ("N = 60", "", ""), ("Mean", "3.1", "3.0")]])

@@ -37,6 +37,7 @@ _PROBABILITY = re.compile(
     re.IGNORECASE,
 )
 _PROBABILITY_LAST = re.compile(r"(?P<word>\S.*?)[\s._:-]+(?:prob|probability)", re.IGNORECASE)
+LARGEST_SCORE = 1e15  # above it, means and variances lose all digits
 MOST_CLASSES = 11  # of a scale without a limit of classes: 0 to 10
 LONGEST_CLASS = 40  # characters
 NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
@@ -68,6 +69,19 @@ def probability_class(name: str) -> tuple[str, str] | None:
     return ("", match["word"]) if match else None
 
 
+def number_in(text: str | int | float) -> float | None:
+    """Return a number that a cell holds or spells, with a decimal comma too; None if it is too large to be a score.
+
+    >>> number_in("2,5"), number_in("9" * 400), number_in(10**400)
+    (2.5, None, None)
+    """
+    try:
+        found = float(re.sub("[,٫]", ".", text) if isinstance(text, str) else text)
+    except OverflowError:  # of an integer
+        return None
+    return found if abs(found) <= LARGEST_SCORE else None
+
+
 @lru_cache(maxsize=1 << 16, typed=True)  # True is not 1
 def cell_score(value: str | int | float | bool) -> float | str | None:
     """Return what a cell means as a score: a number, a word in lower case, or None where it says that there is no answer.
@@ -78,19 +92,22 @@ def cell_score(value: str | int | float | bool) -> float | str | None:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (int, float)):
-        return None if value != value else float(value)
+        number = number_in(value)
+        return None if value != value else str(value) if number is None else number
     text = _SKIN_TONES.sub("", unicodedata.normalize("NFKC", value)).strip().casefold()
     if text.startswith("[[") and text.endswith("]]"):  # as judges are asked to write their score
         text = text[2:-2].strip()
     if not text or text in column_words().verdicts.none:
         return None
+    number = None
     if NUMBER.fullmatch(text):
-        return float(re.sub("[,٫]", ".", text))
-    for form in forms_with_words():
-        if match := form.fullmatch(text):
-            return float(match[1].replace(",", "."))
-    if (match := _WITH_MEANING.fullmatch(text)) and not DATE_OF_SHEET.fullmatch(text):
-        return float(match[1])
+        number = number_in(text)
+    elif match := next(filter(None, (form.fullmatch(text) for form in forms_with_words())), None):
+        number = None if None in map(number_in, match.groups()) else number_in(match[1])
+    elif (match := _WITH_MEANING.fullmatch(text)) and not DATE_OF_SHEET.fullmatch(text):
+        number = number_in(match[1])
+    if number is not None:
+        return number
     if match := _STARS.fullmatch(value.strip()):
         return float(len(match[1]))
     return " ".join(text.split())

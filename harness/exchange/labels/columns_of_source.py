@@ -218,8 +218,8 @@ def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) 
                 continue
             # The cell is a number of votes: a label a vote. anon-1 to anon-n number the votes on one metric of one item.
             text = str(score).strip()
-            if not re.fullmatch(r"\d+(\.0+)?", text, re.ASCII):
-                yield label._replace(score=Unreadable(f"'{text}' is no number of votes"), annotator="anon-1")
+            if not re.fullmatch(r"\d{1,4}(\.0+)?", text, re.ASCII):
+                yield label._replace(score=Unreadable(f"'{text}' is no number of votes on one text, from 0 to 9999"), annotator="anon-1")
                 continue
             first, count = voters[label.metric] + 1, int(float(text))
             for number in range(first, first + count):
@@ -289,9 +289,10 @@ def parse_cell(cell: Any) -> Any:
     try:
         return msgspec.json.decode(cell)
     except (msgspec.DecodeError, RecursionError):
+        pass
+    try:
         if _NUMBERS.fullmatch(cell.strip()):
             return [float(part) if "." in part else int(part) for part in cell.strip(" []").split()]
-    try:
         return ast.literal_eval(cell)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return cell

@@ -27,6 +27,7 @@ from harness.exchange.labels.cell_scores import (
     forms_with_words,
     is_blank,
     name_of_type,
+    number_in,
     number_text,
 )
 from harness.exchange.labels.source_table import SourceTable
@@ -134,7 +135,7 @@ class SourceColumn(msgspec.Struct, frozen=True, dict=True):
         """The highest scores that cells state: 5 of `4/5`, 100 of `85 %`."""
         form = forms_with_words()[0]
         texts = [unicodedata.normalize("NFKC", value).strip().casefold() for value in self.counts if isinstance(value, str)]
-        stated = {float(match[2]) for text in texts if (match := form.fullmatch(text))}
+        stated = {end for text in texts if (match := form.fullmatch(text)) and (end := number_in(match[2])) is not None}
         return stated | ({100.0} if any(text.endswith("%") and not isinstance(cell_score(text), str) for text in texts) else set())
 
     @cached_property
@@ -275,8 +276,9 @@ def _list_readings(value: int | float | str) -> list[Score]:
     text = unicodedata.normalize("NFKC", value).strip()
     readings: list[Score] = [value.strip()]
     if NUMBER.fullmatch(text) and not any(unicodedata.category(c) == "No" for c in value):  # not ², ①, ½
-        decimal = re.sub("[,٫]", ".", text)
-        readings.append(int(float(decimal)) if float(decimal).is_integer() and "." not in decimal else float(decimal))
+        number = number_in(text)
+        if number is not None:
+            readings.append(int(number) if number.is_integer() and text.lstrip("+-").isdecimal() else number)
         if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):
             readings.append(int(text.replace(",", "")))
     return readings

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.cell_scores import UnreadableScore, is_blank
+from harness.exchange.labels.cell_scores import LARGEST_SCORE, UnreadableScore, is_blank
 from harness.exchange.labels.program_layouts import ITEM_ID, with_ids
 from harness.exchange.labels.records import refuse_large
 from harness.exchange.labels.source_table import Record, SourceTable
@@ -30,7 +30,6 @@ from harness.signature import QuestionSignature
 from harness.text import quoted
 
 MOST_REPEATS = 100_000
-_LARGEST = 1e15  # of a score: above it, means and variances lose all digits
 # What tells texts, or those who scored them, apart: records of one item that differ in it are no repeats.
 _TELLING = frozenset(
     ("annotator", "annotatorid", "coder", "evaluator", "generator", "grader", "judge", "judgemodel", "model", "modelid", "modelname")
@@ -212,8 +211,8 @@ def read_value(value: Any, scale: Scale, categories: Mapping[str, Score]) -> Sco
         raise UnreadableScore(re.sub("--category ('?)METRIC:", r"--map \1", str(error))) from None
     if isinstance(score, str):
         return score
-    if abs(score) > _LARGEST:
-        raise UnreadableScore(f"a score of {str(score)[:40]} is too large; scores reach from -{_LARGEST:g} to {_LARGEST:g}")
+    if abs(score) > LARGEST_SCORE:
+        raise UnreadableScore(f"a score of {str(score)[:40]} is too large; scores reach from -{LARGEST_SCORE:g} to {LARGEST_SCORE:g}")
     return score + 0 if isinstance(score, int) else score + 0.0  # -0.0 becomes 0.0
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from harness.cli.streams import _CheckedStream, guarded_log
+from harness.cli.streams import _CheckedStream, guarded_log, print_message
 from harness.errors import OutputError
 
 FAILED, INTERRUPTED = 5, 130
@@ -99,6 +99,16 @@ def test_errors_of_files_give_no_command_either(cli: Callable[..., Any], monkeyp
     assert done.code == 2 and "\n: :add-mask::y" in done.err
     monkeypatch.delenv("GITHUB_ACTIONS")
     assert "\n::add-mask::y" in cli("compare", "x\n::add-mask::y").err
+
+
+@pytest.mark.parametrize("width", [None, "80"])
+def test_a_word_of_thousands_of_letters_is_shortened(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: Any
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False) if width is None else monkeypatch.setenv("COLUMNS", width)
+    print_message(f"harness: no metric '{'x' * 5000}'; in {'/a' * 149} are 'harmlessness'")
+    said = " ".join(capsys.readouterr().err.split())
+    assert said == f"harness: no metric '{'x' * 60}… (5,000 characters)'; in {'/a' * 149} are 'harmlessness'"
 
 
 def test_messages_do_not_get_into_the_results_where_standard_error_is_closed() -> None:

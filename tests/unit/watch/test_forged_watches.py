@@ -15,7 +15,6 @@ from harness import sources
 from harness.correction.certify import certify
 from harness.errors import HarnessError
 from harness.measure.options import MeasureOptions
-from harness.row_files import to_json
 from harness.watch.watch_folder import NewScores, WatchStart, add_day, begin, check
 from harness.watch.watch_options import WatchOptions
 from harness.watch.watch_plan import read_anchors, read_plan
@@ -34,7 +33,7 @@ def watch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folders += [judged_folder(home / f"day{day}", prompts=20, labelled=0, seed=day, fields=_named(day)) for day in (1, 2)]
     certified, *days = (sources.open_sources([folder], None, home)[0].recording for folder in folders)
     held = certify(certified, MeasureOptions())
-    begin(home / "w", WatchStart(held, to_json(held).encode(), certified, None), WatchOptions(anchors=20), BEGAN, None)
+    begin(home / "w", WatchStart(held, certified, None), WatchOptions(anchors=20), BEGAN, None)
     for number, source in enumerate(days, start=1):
         add_day(home / "w", BEGAN + timedelta(number), NewScores(source), TODAY)
     assert opened(home / "w") is None

@@ -15,6 +15,7 @@ import pytest
 from harness import sources
 from harness.correction import certificate
 from harness.correction.certify import certify
+from harness.decide.options import DecisionOptions
 from harness.errors import ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions
@@ -62,7 +63,7 @@ def recorded(home: Path) -> Callable[..., Recording]:
 def start(recorded: Callable[..., Recording]) -> WatchStart:
     source = recorded("certified", prompts=300, repeats=3)
     held = certify(source, MeasureOptions())
-    return WatchStart(held, to_json(held).encode(), source, None)
+    return WatchStart(held, source, None)
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_a_plan_holds_reference_levels_between_their_limits(watch: Path, start: 
 def test_anchors_are_drawn_where_nothing_says_that_people_are_native_speakers(recorded: Callable[..., Recording], tmp_path: Path) -> None:
     source = recorded("people", prompts=300, repeats=3, source="people")
     certificate = certify(source, MeasureOptions())
-    begin(tmp_path / "w", WatchStart(certificate, to_json(certificate).encode(), source, None), WatchOptions(anchors=20), BEGAN, None)
+    begin(tmp_path / "w", WatchStart(certificate, source, None), WatchOptions(anchors=20), BEGAN, None)
     assert len(read_anchors(tmp_path / "w", read_plan(tmp_path / "w"))) >= 20
 
 
@@ -268,7 +269,7 @@ def again(recorded: Callable[..., Recording]) -> WatchStart:
     """Other labelled texts, and a certificate of them."""
     source = recorded("again", prompts=300, repeats=3, seed=5)
     held = certify(source, MeasureOptions())
-    return WatchStart(held, to_json(held).encode(), source, None)
+    return WatchStart(held, source, None)
 
 
 @pytest.fixture(scope="module")
@@ -351,7 +352,7 @@ def test_certificates_that_cannot_be_watched(start: WatchStart, recorded: Callab
     forbidden = recorded("forbidding", prompts=12)
     held = certify(forbidden, MeasureOptions(annotators=None))
     with pytest.raises(UseForbidden, match="allows nothing"):
-        refuse_unfit(WatchStart(held, b"", forbidden, None), None)
+        refuse_unfit(WatchStart(held, forbidden, None), None)
     assert len({anchor.item_id for anchor in choose_anchors(start, WatchOptions(anchors=100_000))}) == int(start.certificate.cells[0].n)
     with pytest.raises(UsageError, match="--per-day is 0"):
         WatchOptions(per_day=0)
@@ -412,6 +413,35 @@ def test_a_tail_that_was_cut_is_found(watch: Path, start: WatchStart, recorded: 
     (watch / "groups" / "2026-01-03.txt").write_text("")
     with pytest.raises(ContentError, match="this file was changed, which says what texts the day had"):
         add_day(watch, BEGAN + timedelta(4), NewScores(new), today)
+
+
+@pytest.mark.parametrize("forgery", ["gone", "a byte changed", "of another certification", "without its watch"])
+def test_no_day_is_added_beside_another_certificate(watch: Path, start: WatchStart, tmp_path: Path, forgery: str) -> None:
+    """The other one has the right judge, the right statement about its watch and its own right hash."""
+    path, today = watch / "certificate.json", BEGAN + timedelta(1)
+    stored = certificate.load(path)
+    other = msgspec.structs.replace(certify(start.source, MeasureOptions(), DecisionOptions(margin=0.2)), watch=stored.watch).sealed()
+    text = {
+        "gone": None,
+        "a byte changed": to_json(msgspec.structs.replace(stored, signature=f"{stored.signature} ")),
+        "of another certification": to_json(other),
+        "without its watch": to_json(start.certificate),
+    }[forgery]
+    path.unlink() if text is None else path.write_text(text, "utf-8")
+    day = recorded_day(tmp_path)
+    for use in (lambda: add_day(watch, today, NewScores(day), today), lambda: check(watch, today)):
+        with pytest.raises(ContentError, match=r"certificate\.json"):
+            use()
+    assert not (watch / "log.jsonl").exists()
+    path.write_text(to_json(stored), "utf-8")
+    add_day(watch, today, NewScores(day), today)
+
+
+def recorded_day(home: Path) -> Recording:
+    """Twenty texts that the certified set lacks."""
+    named: Any = lambda n, system, rng: {"group": f"d{n}", "output": f"日 {n}"}  # noqa: E731
+    folder = judged_folder(home / "day", prompts=20, labelled=0, seed=1, fields=named)
+    return sources.open_sources([folder], None, home)[0].recording
 
 
 def edited(folder: Path, table: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Path:

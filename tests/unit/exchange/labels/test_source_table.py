@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.exchange.labels.cell_scores import Unreadable, UnreadableScore, id_text, require_flippable, reverse_score
+from harness.exchange.labels.cell_scores import Unreadable, UnreadableScore, cell_score, id_text, require_flippable, reverse_score
 from harness.exchange.labels.table_columns import read_score
 from harness.model import Scale
 
@@ -92,6 +92,9 @@ def test_a_point_is_read_in_the_forms_of_a_judged_table(cell: str, scale: Scale,
         ("①", ORDINAL, "is not on the scale"),
         ("1²", OPEN, "is not on the scale"),
         ("1½", OPEN, "is not on the scale"),
+        ("9" * 400, OPEN, "…' is not on the scale"),
+        ("9" * 400 + "/5", INTERVAL, "…' is not on the scale"),
+        ("4/" + "9" * 400, INTERVAL, "…' is not on the scale"),
     ],
     ids=lambda value: str(value)[:20] if not isinstance(value, Scale) else value.kind,
 )
@@ -106,6 +109,13 @@ def test_what_means_no_point_is_refused_with_the_reason(cell: Any, scale: Scale,
 )
 def test_categories_come_first_and_know_truth_values(cell: Any, score: Any) -> None:
     assert read_score(cell, ORDINAL, {"Yes": 1, "no": 0, "true": 1, "FALSE": 0, "7": 2}) == score
+
+
+@pytest.mark.parametrize(
+    "cell", ["9" * 400, "-" + "9" * 400, "9" * 400 + ",5", "9" * 400 + " points", 10**400, 1e16, float("inf")], ids=repr
+)
+def test_a_number_that_is_too_large_for_a_score_is_none(cell: Any) -> None:
+    assert isinstance(cell_score(cell), str)
 
 
 @given(st.integers(0, 2))
