@@ -28,7 +28,7 @@ from harness.data.folders import fetched_folder, located
 from harness.data.further_tables import reading_seconds
 from harness.data.judgments import Judgments, read_columns_at
 from harness.engines import Engine
-from harness.errors import IncompleteRun, UsageError, refuse_pipe
+from harness.errors import IncompleteRun, StoreError, UsageError, refuse_pipe
 from harness.model import RealisedPerturbation, Reply, Score
 from harness.parse.finish_reasons import was_cut
 from harness.parse.reply import decode_spans
@@ -39,6 +39,7 @@ from harness.runs.preparation import Prepared
 from harness.runs.prices import ALWAYS, price_of
 from harness.runs.protocol import Majority, RunProtocol
 from harness.store import Store
+from harness.store.database import FILE
 from harness.text import short_repr
 
 
@@ -123,13 +124,19 @@ def write_record(
 def run_place(run: str | Path, out: Path) -> tuple[str, Path]:
     """The name of a run and its results folder. `run` is the run's folder, a file in it, or else a name (or its beginning) in `out`.
 
-    Raises UsageError, with what to do, for a path that exists and is no run's.
+    Raises UsageError, with what to do, for a path that exists and is no run's; StoreError for a run's folder without its store.
     """
     path = Path(run)
     refuse_pipe(path)
     folder = (path.parent if path.is_file() else path).resolve()
     if (folder / "run.json").is_file():
-        return folder.name, folder.parent.parent
+        results = folder.parent.parent
+        if not (store := results / FILE).is_file():
+            raise StoreError(
+                f"{run} is the folder of a run, whose replies are in the store of its results, and {store} is not there; put the folder "
+                f"back under runs/ beside its {FILE}, or bring that file along"
+            )
+        return folder.name, results
     if path.exists() and not any(run_folder.name.startswith(str(run)) for run_folder in out.glob("runs/*")):
         what = f"a folder of data; 'harness run --data {path}' asks a judge, 'harness compare {path}' compares judgments that it holds"
         if path.is_file():

@@ -578,3 +578,17 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
     refused(cli("run", "--judge", "baseline/majority", flag, tmp_path / "pipe", "--out", tmp_path / "out"), 3, "a pipe or a device")
+
+
+def test_the_folder_of_a_run_without_its_store_names_the_store(cli: Cli, tmp_path: Path, refused: Refused, out: Path) -> None:
+    """A folder that was copied elsewhere, and one whose store was removed."""
+    assert cli("run", "--langs", "cs", "--tasks", "summarize", "--judge", "baseline/random", "--out", out).code == 0
+    [run] = (out / "runs").iterdir()
+    copy = tmp_path / "copied" / "runs" / run.name
+    shutil.copytree(run, copy)
+    (out / "store.sqlite").unlink()
+    for folder in (run, copy):
+        for command in ("compare", "report", "correct", "certify", "submit"):
+            flags = {"certify": ("--to", tmp_path / "c.json"), "submit": ("--board", "controls")}.get(command, ())
+            words = "is the folder of a run", f"{folder.parent.parent / 'store.sqlite'} is not there"
+            refused(cli(command, folder, *flags), STORE, *words)

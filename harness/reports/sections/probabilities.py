@@ -122,14 +122,14 @@ def probability_sentences(rows: Sequence[Row], refits: Sequence[Row]) -> list[st
         if row["verdict"] == HOLD:
             end = "its probabilities hold"
         elif row["verdict"] == REFITTED and refit is not None:
-            end = f"do not rely on them; refitted on {counted(row['n'], 'text')} they hold (gap {points(abs(refit['gap']))})"
+            end = f"do not gate on them; refitted on {counted(row['n'], 'text')} they hold (gap {points(abs(refit['gap']))})"
         elif row["verdict"] == DO_NOT_HOLD:
             slope = row["cox_slope"]
             close = row["q_beyond"] is None or row["q_beyond"] > ProbabilityOptions().alpha
             extreme = (
                 f" (slope {coefficient(slope)}: they are too {'extreme' if slope < 1 else 'timid'})" if close and slope is not None else ""
             )
-            end = f"do not rely on them{extreme}"
+            end = f"do not gate on them{extreme}"
         else:
             about = f"; about {counted(needed)} would do" if needed and needed > row["n"] else ""
             end = f"too few labels to say ({counted(row['n'], 'text')}{about})"

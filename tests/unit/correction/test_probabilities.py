@@ -81,8 +81,8 @@ def test_sentences_are_those_of_people(measured: Any) -> None:
     [line] = headline(section)
     czech, hindi, japanese = line.split(". In ")
     assert czech.startswith("In Czech it says 89 % and is right in ") and czech.endswith("]: its probabilities hold")
-    assert hindi.startswith("Hindi it says") and hindi.endswith("]: do not rely on them")
-    assert "]: do not rely on them; refitted on 1,500 texts they hold (gap 0 points)." in japanese
+    assert hindi.startswith("Hindi it says") and hindi.endswith("]: do not gate on them")
+    assert "]: do not gate on them; refitted on 1,500 texts they hold (gap 0 points)." in japanese
 
 
 def test_one_cut_for_all_languages_shows_where_it_is_wrong(measured: Any) -> None:

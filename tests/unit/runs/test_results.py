@@ -66,6 +66,7 @@ def test_a_run_is_found_by_its_name_its_folder_and_a_file_in_it(tmp_path: Path) 
     folder = tmp_path / "results" / "runs" / "mine"
     folder.mkdir(parents=True)
     (folder / "run.json").write_text("{}\n", "utf-8")
+    (tmp_path / "results" / "store.sqlite").touch()
     for given in (folder, folder / "run.json"):
         assert run_place(given, Path("elsewhere")) == ("mine", tmp_path / "results")
     assert run_place("mine", tmp_path / "results") == ("mine", tmp_path / "results")
