@@ -118,6 +118,13 @@ def test_items_with_the_same_text_are_asked_for_their_source(cli: Cli, tmp_path:
     assert "as another one" not in cli("start", tmp_path / "t.csv", "--to", tmp_path / "b", "--yes", "--group", "question").err
 
 
+def test_copies_of_a_text_are_not_said_to_be_independent(cli: Any, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,text,q\n" + "".join(f"{n},The same  answer {n % 4}.,{n % 3}\n" for n in range(40)), "utf-8")
+    words = ("labels", "import", tmp_path / "t.csv", "--to", tmp_path / "d", "--language", "en", "--task", "texts", "--text", "output=text")
+    done = cli(*words, "--scale", "q=0..2", "--annotator", "eva")
+    assert done.code == 0 and "independent" not in done.err + done.out
+
+
 def test_unasked_guesses_are_not_taken(spreadsheet: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = cli("start", spreadsheet)

@@ -45,7 +45,7 @@ from harness.exchange.labels.target_folder import (
 )
 from harness.model import AnnotatorKind, Scale, Source
 from harness.offensive_texts import without_quotations
-from harness.text import quoted
+from harness.text import normalised, quoted
 
 _KINDS_WITH_USERS = ("sheet", "label-studio", "argilla")  # their annotators have an account or a name
 
@@ -411,10 +411,14 @@ class _LabelImport:
         return hints
 
     def _find_shared_text(self) -> tuple[str, int] | None:
-        """The column of the text that most of the items built here share with another one, and how many do; None with groups."""
+        """The column of the text that most of the items built here share with another one, and how many do; None with groups.
+
+        Items whose texts are all equal are copies, which count as one text whatever their groups.
+        """
         rows = [row for name, row in self.rows.rows.items() if name not in self.target.items.rows and name not in self.given.rows]
         if not self.plan.texts or any("group" in row for row in rows):
             return None
+        rows = list({tuple(normalised(str(row.get(field, ""))) for field in self.plan.texts): row for row in rows}.values())
         counts = {column: Counter(str(row.get(field, "")) for row in rows) for field, column in self.plan.texts.items()}
         shared = {column: sum(n for text, n in count.items() if n > 1 and text) for column, count in counts.items()}
         column = max(shared, key=lambda name: shared[name])
