@@ -20,18 +20,20 @@ from harness.exchange.labels.cell_scores import MOST_CLASSES, cell_score
 from harness.exchange.labels.table_columns import SourceColumn
 from harness.exchange.labels.table_options import Role, TableOptions
 from harness.exchange.one_table.column_names import (
+    ProbabilityColumns,
     Side,
     are_pair,
     are_places,
     field_name,
     find_pair_key,
+    find_probability_columns,
     list_aggregates,
     name_scorer,
     name_without_side,
     names_question,
+    probabilities_of_verdicts,
     side_of,
 )
-from harness.exchange.one_table.probability_columns import ProbabilityColumns, find_probability_columns, probabilities_of_verdicts
 from harness.text import one_line, quoted
 
 _OUTPUTS = ("output", "response", "answer", "translation", "summary", "completion", "reply", "text")  # names of the text that is judged

@@ -350,7 +350,7 @@ def test_lists_of_one_command_do_not_leak_into_the_next() -> None:
 
 def test_help_imports_neither_the_parser_nor_what_the_command_needs() -> None:
     code = (
-        "import sys\nfrom harness.cli.app import help_of\n"
+        "import sys\nfrom harness.cli import help_of\n"
         "slow = ('cyclopts', 'pandas', 'numpy', 'scipy', 'statsmodels', 'guidance', 'openai')\n"
         "for name in sys.argv[1:]:\n    help_of(name)\n    print(name, [module for module in slow if module in sys.modules])"
     )
