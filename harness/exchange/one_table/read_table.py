@@ -32,7 +32,8 @@ from harness.exchange.labels.table_options import Role, SourceOptions, TableOpti
 from harness.exchange.one_table.column_names import are_places, side_of
 from harness.exchange.one_table.judge_replies import with_scores_of_replies
 from harness.exchange.one_table.judges_in_rows import with_column_of_each_judge
-from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, find_roles, is_total
+from harness.exchange.one_table.role_state import SideColumn
+from harness.exchange.one_table.roles import RoleFinder, TableRoles, find_roles, is_total
 from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns
 from harness.model import Item, Scale
 from harness.parse.language import UNDETERMINED, identify_language, other_language_of

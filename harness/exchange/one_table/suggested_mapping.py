@@ -20,7 +20,8 @@ from harness.exchange.labels.source_table import SourceTable
 from harness.exchange.labels.table_columns import SourceColumn, columns_of_table
 from harness.exchange.labels.table_options import Role, TableOptions
 from harness.exchange.one_table.column_names import are_places, field_name
-from harness.exchange.one_table.roles import MTURK_INPUT, RoleFinder, are_items_of_raters, is_total
+from harness.exchange.one_table.role_state import MTURK_INPUT
+from harness.exchange.one_table.roles import RoleFinder, are_items_of_raters, is_total
 from harness.exchange.one_table.scales import read_scale
 from harness.model import Scale
 from harness.text import quoted
