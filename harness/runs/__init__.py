@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from harness.runs.ask_judges import LiveRow, LiveRows, Watcher
     from harness.runs.asked_questions import refuse_unfit_judges
     from harness.runs.board_data import SET_ASIDE, first_items, load_board
+    from harness.runs.costs_of_answers import PeopleCost, RunCosts, people_times, run_costs
     from harness.runs.derived_files import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
     from harness.runs.judgments_from_replies import ReadingRules, derive_judgments, read_metrics, reply_failures
@@ -32,19 +33,7 @@ if TYPE_CHECKING:
     from harness.runs.preparation import Prepared, choose_languages, choose_names, prepare
     from harness.runs.prices import CostEstimate, Price, added, age_note, estimate_cost, price_by_name, price_for_engine, price_of
     from harness.runs.protocol import AskedQuestions, RunProtocol
-    from harness.runs.results import (
-        Evidence,
-        JudgeWords,
-        PeopleCost,
-        RunCosts,
-        RunResult,
-        date_asked,
-        people_times,
-        read_evidence,
-        run_costs,
-        run_place,
-        run_record,
-    )
+    from harness.runs.results import Evidence, JudgeWords, RunResult, date_asked, read_evidence, run_place, run_record
     from harness.runs.run_defaults import DEFAULT_BOARD, DEFAULT_JUDGE
     from harness.runs.runner import (
         AskAgain,
@@ -79,9 +68,10 @@ _NAMES = {
     "prices": ("CostEstimate", "Price", "added", "age_note", "estimate_cost", "price_by_name", "price_for_engine", "price_of"),
     "protocol": ("AskedQuestions", "RunProtocol"),
     "results": (
-        *("Evidence", "JudgeWords", "PeopleCost", "RunCosts", "RunResult", "date_asked", "people_times", "read_evidence", "run_costs"),
+        *("Evidence", "JudgeWords", "RunResult", "date_asked", "read_evidence"),
         *("run_place", "run_record"),
     ),
+    "costs_of_answers": ("PeopleCost", "RunCosts", "people_times", "run_costs"),
     "derived_files": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "runner": (
         *("AskAgain", "Together", "absent_cards", "ask_again", "askable_boards", "board_specs", "collect_batches", "of_judge"),

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from harness.render.runs import cost_sentences, language_cost_lines, print_runs
 from harness.runs import run_record
-from harness.runs.results import JudgeCost, PeopleCost, RunCosts
+from harness.runs.costs_of_answers import JudgeCost, PeopleCost, RunCosts
 
 RECORD: dict[str, Any] = {
     "sessions": [{"started": 1_700_000_000.0}],
