@@ -404,6 +404,17 @@ def test_two_tables_that_an_id_joins(cli: Any) -> None:
     assert any("2 rows of one table have no row in the other" in note for note in found["notes"])
 
 
+def test_two_tables_whose_ids_have_two_names(cli: Any) -> None:
+    write("people.csv", [{"item_id": f"q{k}", "text": text(EN, k), "human": said(k, (0, 1))} for k in range(90)])
+    write("judge.csv", [{"ID": f"q{k}", "gpt4": agreeing(k, (0, 1))} for k in reversed(range(90))])
+    found = read(cli, "people.csv", "judge.csv")
+    assert found["roles"] == {"item_id": "id", "text": "text", "human": "human", "gpt4": "judge"}
+    assert found["verdicts"][0]["n_labelled"] == 90
+    write("judge.csv", [{"ID": f"other{k}", "gpt4": agreeing(k, (0, 1))} for k in range(90)])
+    done = cli("compare", "people.csv", "judge.csv")
+    assert done.code == 2 and "no column of ids in common" in done.err
+
+
 def test_two_languages_without_a_column(cli: Any) -> None:
     found = read(cli, write("t.csv", pass_fail(CS, 60) + pass_fail(JA, 60)))
     assert {verdict["language"]: verdict["n_labelled"] for verdict in found["verdicts"]} == {"cs": 60, "ja": 60}

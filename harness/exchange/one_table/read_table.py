@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from random import Random
 from statistics import correlation, fmean
@@ -677,7 +677,7 @@ def _read_id(cell: Any) -> str:
 
 
 def _find_shared_key(tables: Sequence[SourceTable], options: TableOptions) -> tuple[str, str]:
-    """Return the columns of ids that join two tables: of one name, and with values in common."""
+    """Return the columns of ids that join two tables, by their common values: of one name, or of two names of ids."""
     first, second = tables
     if options.id:
         for table in tables:
@@ -686,12 +686,17 @@ def _find_shared_key(tables: Sequence[SourceTable], options: TableOptions) -> tu
         return options.id, options.id
     shared = [name for name in first.columns if name in second.columns]
     shared.sort(key=lambda name: not column_words().in_name("id", name))
-    for name in shared:
-        values = [[_read_id(record.cells.get(name)) for record in table.records] for table in tables]
+    pairs = [(name, name) for name in shared]
+    # Columns of ids may have two names, such as `item_id` and `ID`.
+    first_ids, second_ids = (
+        [name for name in table.columns if name not in shared and column_words().in_name("id", name)] for table in tables
+    )
+    for names in (*pairs, *product(first_ids, second_ids)):
+        values = [[_read_id(record.cells.get(name)) for record in table.records] for table, name in zip(tables, names, strict=True)]
         unique = any(len(set(of_table)) == len(of_table) for of_table in values)
         if unique and 2 * len(set(values[0]) & set(values[1])) > min(len(set(of_table)) for of_table in values):
-            return name, name
-    raise UsageError("the two tables have no column of ids in common; name it with --id COLUMN")
+            return names
+    raise UsageError("the two tables have no column of ids in common; give it one name in both, and name it with --id COLUMN")
 
 
 def _describe_reading(roles: TableRoles, read: TableRecords, notes: Sequence[str]) -> list[str]:
