@@ -254,7 +254,6 @@ def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = l
         ContentError: if a set, a submission or the file of judges cannot be read.
     """
     from harness.boards.board import open_board, submissions_of
-    from harness.boards.recorded_scores import RECORDED
     from harness.content.library import bundled_root
     from harness.data.asked_data import quality_of
     from harness.judge_atlas.atlas import AtlasRow
@@ -294,7 +293,7 @@ def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = l
             ranked = open_board(library, board.id, probes=False).standings
         except MissingData:
             continue
-        asked_here = {judge.id for judge in ranked.judges if judge.status != RECORDED}
+        asked_here = {judge.id for judge in ranked.judges if not judge.asked_elsewhere}
         verdicts = [verdict for verdict in ranked.verdicts if verdict["judge"] in asked_here]
         qualities = partial(quality_of, card=about, library=library)
         from_boards[board.id] = rows_of_set(about, verdicts, ranked.probabilities, qualities, board.id)

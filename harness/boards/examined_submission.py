@@ -268,7 +268,8 @@ def read_scores(
             elif key < last:
                 problems.add(path, number, "rows should be in the order of item and metric; this one is not")
             if key in board_questions and row.score is not None and scale and not scale.holds(row.score):
-                problems.add(path, number, f"score {row.score:g} is outside the scale of the labels ({scale.describe()})")
+                score = quote(row.score) if isinstance(row.score, str) else f"{row.score:g}"
+                problems.add(path, number, f"score {score} is outside the scale of the labels ({scale.describe()})")
             last = key
             outcomes[key] = row.score if row.score is not None else Failure(str(row.failure))
     except ContentError as err:

@@ -1,8 +1,9 @@
 """Submissions of recorded scores (`scores.jsonl.gz`): a judge's scores from elsewhere, without raw replies.
 
-Nobody can read such scores again or ask the judge again in the same way, so they are marked `recorded` and never `verified`. The file has
-one row for each question of the board, in the order of item and metric. Scores are on the scale of the labels. The judge was asked in its
-own way, which `settings` of the card names.
+Nobody can read such scores again, so they are marked `recorded` and never `verified`. The file has one row for each question of the board
+or of the part that the card names, in the order of item and metric. Scores are on the scale of the labels. A judge of the provider
+`recorded` was asked elsewhere in its own way, which `settings` of the card names. Any other was asked with the board's prompts, and its
+replies were left out because they may quote offensive texts.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 PROVIDER = "recorded"
 RECORDED: Literal["recorded"] = "recorded"
 """The status of a submission of recorded scores."""
-RecordedAnswer = float | Failure
+RecordedAnswer = float | str | Failure
 """What a recorded judge said about a question: a score, or why there is none."""
 
 
@@ -38,7 +39,7 @@ class ScoreRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     item_id: str
     metric: str
-    score: float | None = None
+    score: float | str | None = None
     failure: Failure | None = None
 
     def __post_init__(self) -> None:
@@ -106,7 +107,7 @@ class RecordedJudgments:
         }
         rows = zip(of_judge.item, of_judge.metric, of_judge.score, of_judge.failure, strict=True)
         return {
-            (item, board_metrics[metric]): Failure(failure) if score is None else float(score)
+            (item, board_metrics[metric]): Failure(failure) if score is None else score if isinstance(score, str) else float(score)
             for item, metric, score, failure in rows
             if metric in board_metrics
         }

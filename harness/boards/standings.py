@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from harness.boards.examined_submission import ScoredSubmission
-from harness.boards.recorded_scores import PROVIDER
+from harness.boards.recorded_scores import PROVIDER, RECORDED
 from harness.content import Board
 from harness.correction.correction_options import ProbabilityOptions
 from harness.correction.probabilities import CellProbabilities, probabilities_of_table
@@ -68,6 +68,11 @@ class Contender(msgspec.Struct, frozen=True):
         """The name that tables show: the title, else the short name."""
         name = self.title or self.short_name
         return f"{name} (a part: {self.part})" if self.part else name
+
+    @property
+    def asked_elsewhere(self) -> bool:
+        """Return whether its scores come from published data, whose authors asked it in their own way."""
+        return self.status == RECORDED and self.name.startswith(f"{PROVIDER}/")
 
     @property
     def unread(self) -> bool:

@@ -57,3 +57,5 @@ class SubmitterStatement(Options):
     """where recorded scores come from, and under which licence"""
     part: bool = False
     """a run of some languages, or with --limit, is submitted as what it is"""
+    scores_alone: bool = False
+    """the scores of a run are submitted without its replies, which may quote offensive texts"""

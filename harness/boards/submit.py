@@ -29,7 +29,7 @@ from harness.decide.verdict_sentences import unread_sentence, unread_words
 from harness.errors import ContentError, JudgeError, StoreError, UsageError
 from harness.judges import traits_of
 from harness.measure.item_table import count_all_answers
-from harness.model import JudgeIdentity
+from harness.model import Failure, JudgeIdentity
 from harness.offensive_texts import hides_texts
 from harness.row_files import jsonl_lines, write_atomic
 from harness.runs import Prepared, RunProtocol, RunResult
@@ -58,11 +58,14 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     identities = _choose_judges(result.protocol, judges, about)
     data = Path(result.protocol.texts.data) if result.protocol.texts.data else None
     prepared = whole_board(board, tuple(map(Path, result.protocol.texts.content)), data)
-    if hides_texts([prepared.data.about]) and not all(traits_of(identity).decides for identity in identities):
+    may_quote = hides_texts([prepared.data.about]) and not all(traits_of(identity).decides for identity in identities)
+    if may_quote and not about.scores_alone:
         raise UsageError(
             f"the texts of '{prepared.data.about.id}' are extremely offensive, and a submission's raw replies may quote them; nothing was "
-            "written. 'harness board record' writes scores without words"
+            "written. --scores-alone submits the scores without words"
         )
+    if about.scores_alone and not may_quote:
+        raise UsageError("these replies can be published, so that others can read them again; submit them without --scores-alone")
     if sentences := list(differences(result, prepared.protocol, part=about.part)):
         hint = "\n         Or add --part: a part is shown with what it covers, and first texts alone have no rank."
         named = " ".join(f"--judge {identity.name}" for identity in identities)
@@ -91,6 +94,8 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     conditions, board_conditions = result.protocol.questions.conditions, prepared.protocol.questions.conditions
     if not set(board_conditions) <= set(conditions):
         expected = expected.with_token_probabilities()
+    if about.scores_alone:
+        return [_write_scores(identity, folders[identity.name], expected, result, about, part) for identity in identities]
     with Store.reading(out) as store:
         return [_write(identity, folders[identity.name], expected, prepared, store, about, part) for identity in identities]
 
@@ -286,6 +291,25 @@ def _write(
     lines = list(jsonl_lines(rows))
     card = _card(identity, expected, about, replies_sha256=_digest(lines), part=part, token_probabilities=expected.token_probabilities)
     return _write_folder(folder, card, REPLIES, lines, prepared, expected)
+
+
+def _write_scores(
+    identity: JudgeIdentity, folder: Path, expected: ExpectedCalls, result: RunResult, about: SubmitterStatement, part: Part | None
+) -> WrittenSubmission:
+    """Write the scores of a run without its replies. A row has the score on the scale of people's labels, so both scales must be one."""
+    prepared = result.prepared
+    covered = expected.of_part(part.languages, part.limit) if part else expected
+    refuse_several_answers(expected.board, covered.queries)
+    for metric in prepared.protocol.questions.metrics:
+        if prepared.library.rubric(metric).compared_with:
+            raise UsageError(f"'{metric}' is asked on another scale than that of people's labels; its scores cannot stand without replies")
+    own = result.judgments.take(result.judgments.judge.equals(identity.name))
+    rows = zip(own.item, own.metric, own.score, own.failure, strict=True)
+    outcomes = {(item, metric): Failure(failure) if score is None else score for item, metric, score, failure in rows}
+    lines = score_lines(covered.queries, outcomes)
+    origin = "asked by the submitter with the prompts of this board; the replies are left out, because they may quote offensive texts"
+    card = _card(identity, expected, about, scores_sha256=_digest(lines), origin=origin, status=RECORDED, part=part)
+    return _write_folder(folder, card, SCORES, lines, prepared, expected)
 
 
 _QUOTATION = 20  # characters of a text that no answer holds by chance, as a single word may

@@ -206,12 +206,13 @@ def submit(arguments: Submit) -> int:
         raise UsageError(
             f"the checkout {checkout} has no board '{arguments.board}'; call this in a checkout that has it, or name one with --into DIR"
         )
-    about = replace(arguments.about, into=arguments.about.into or checkout, part=arguments.part)
+    about = replace(arguments.about, into=arguments.about.into or checkout, part=arguments.part, scores_alone=arguments.scores_alone)
     written = submit_run(run, out, arguments.board, about, arguments.judge)
     if arguments.json:
         return _print_written(written)
     for submission in written:
-        print(terminal_safe(f"{submission.card.name}: {submission.calls:,} replies written to {submission.folder}"))
+        lines = "scores" if submission.card.recorded else "replies"
+        print(terminal_safe(f"{submission.card.name}: {submission.calls:,} {lines} written to {submission.folder}"))
     print(terminal_safe("\n".join(["", *_list_next_steps(written, arguments.board), "", "Nothing has been sent anywhere."])))
     return 0
 

@@ -351,8 +351,10 @@ def cautions(standings: Standings) -> list[str]:
     lines = [words] if (words := partial_words(standings)) else []
     if any(row.unread for table in standings.tables for row in table.rows):
         lines.append("A judge has no rank where most of its answers cannot be read: a set-up that does not work says nothing of a judge.")
-    if any(judge.status == "recorded" for judge in standings.judges):
+    if any(judge.asked_elsewhere for judge in standings.judges):
         lines.append("Recorded judges were asked elsewhere, in their own way. Their scores have no replies that could be read again.")
+    if names := [judge.display_name for judge in standings.judges if judge.status == "recorded" and not judge.asked_elsewhere]:
+        lines.append(f"Only the scores of {joined(names)} are here: the replies may quote offensive texts, and cannot be read again.")
     toys = [judge.display_name for judge in standings.judges if is_toy(judge)]
     if toys and len(deciding_verdicts(standings)) < len(standings.verdicts):
         shows = "shows" if len(toys) == 1 else "show"

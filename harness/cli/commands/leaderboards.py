@@ -144,7 +144,7 @@ class BoardRotate(ContentFlags, RecipientsFlags, KeyFlags):
     """the board"""
 
 
-@command("boards:submit", first="board judge name into replace part out title contact")
+@command("boards:submit", first="board judge name into replace part scores_alone out title contact")
 class Submit(JsonFlags, OutFlags):
     """Flags of `harness submit`.
 
@@ -160,4 +160,6 @@ class Submit(JsonFlags, OutFlags):
     """only this judge of the run; repeatable"""
     part: bool = False
     """a run of some languages or with --limit: submit it as a part, which says so"""
+    scores_alone: bool = False
+    """of a board with offensive texts: submit the scores, and leave out replies in words, which may quote the texts"""
     about: SubmitterStatement = field(default_factory=SubmitterStatement)

@@ -12,19 +12,22 @@ from typing import Any
 import msgspec
 import pytest
 
+from harness.api import run
 from harness.asking_options import Settings
 from harness.boards.board import open_board, whole_board
-from harness.boards.card import read_card, write_card
+from harness.boards.card import Part, read_card, write_card
 from harness.boards.checked_boards import check_boards
+from harness.boards.recorded_scores import decode_score
 from harness.boards.submission_files import SCORES
 from harness.boards.submission_options import SubmitterStatement, VerifyOptions
-from harness.boards.submit import record
+from harness.boards.submit import record, submit
 from harness.boards.verify import verify
 from harness.content import Library
 from harness.data import load_folder
 from harness.errors import UsageError
 from harness.notebook import Quiet
 from harness.render.markdown import standings_markdown
+from harness.runs import RunResult, RunSpec
 
 BOARD = """id = "danish"
 version = "1.0.0"
@@ -197,3 +200,38 @@ def test_what_cannot_be_recorded_is_said(place: Callable[..., tuple[Path, Path]]
         record("danish", about, data=data, content=[content])
     assert not (content / "leaderboards" / "danish" / "submissions").exists()
     assert whole_board("danish", [content], data).protocol.questions.metrics == ("task_quality",)
+
+
+def offensive_run(place: Callable[..., tuple[Path, Path]], out: Path, limit: int | None = None) -> RunResult:
+    """A run of the board whose texts are extremely offensive, which therefore publishes no replies in words."""
+    data, content = place()
+    card = content / "catalog" / "danish" / "dataset.toml"
+    card.write_text(f"{card.read_text('utf-8')}offensive = true\n", "utf-8")
+    return run(RunSpec(board="danish", data=data, content=(content,), judges=("baseline/random",), limit=limit), out)
+
+
+def test_scores_of_offensive_texts_stand_without_their_replies(place: Callable[..., tuple[Path, Path]], tmp_path: Path) -> None:
+    result = offensive_run(place, tmp_path / "out", limit=4)
+    content, data = tmp_path / "content", tmp_path / "danish"
+    with pytest.raises(UsageError, match=r"raw replies may quote them; nothing was written\. --scores-alone"):
+        submit(result, tmp_path / "out", "danish", SubmitterStatement(into=content, part=True))
+    [one] = submit(result, tmp_path / "out", "danish", SubmitterStatement(into=content, part=True, scores_alone=True))
+    assert sorted(path.name for path in one.folder.iterdir()) == ["judge.toml", SCORES]
+    assert (one.card.name, one.card.status, one.card.part, one.calls) == ("baseline/random", "recorded", Part((), 4), 4)
+    rows = [json.loads(line) for line in gzip.decompress((one.folder / SCORES).read_bytes()).splitlines()]
+    assert [(row["item_id"], row["score"]) for row in rows] == sorted(zip(result.judgments.item, result.judgments.score, strict=True))
+    assert problems(data, content) == []
+    opened = open_board(Library(content), "danish", [content], data=data)
+    text = standings_markdown(opened.standings)
+    assert "Only the scores of baseline/random (a part: first 4 texts" in text and "asked elsewhere" not in text
+
+
+def test_replies_that_can_be_published_are_submitted_whole(place: Callable[..., tuple[Path, Path]], tmp_path: Path) -> None:
+    data, content = place()
+    result = run(RunSpec(board="danish", data=data, content=(content,), judges=("baseline/random",)), tmp_path / "out")
+    with pytest.raises(UsageError, match="submit them without --scores-alone"):
+        submit(result, tmp_path / "out", "danish", SubmitterStatement(into=content, scores_alone=True))
+
+
+def test_a_score_may_be_the_name_of_a_class() -> None:
+    assert decode_score(b'{"item_id": "i", "metric": "m", "score": "no"}').score == "no"
