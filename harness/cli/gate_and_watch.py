@@ -92,7 +92,8 @@ def _make_asking(run: RunResult, judge: CertifiedJudge, arguments: Any) -> Askin
 
 
 def add(arguments: WatchAdd) -> int:
-    from harness.render.gate_and_watch import day_sentence
+    from harness.render.gate_and_watch import day_lines
+    from harness.render.terminal import print_lines
     from harness.runs import reopen
     from harness.watch.watch_folder import NewScores, add_day, open_watch
 
@@ -102,7 +103,7 @@ def add(arguments: WatchAdd) -> int:
         ask = _make_asking(reopen(Path(plan.run), arguments.out), plan.judge, arguments)
     new = NewScores(_open_recording(arguments.source, arguments), _open_recording(arguments.answers, arguments))
     added = add_day(arguments.folder, arguments.date or _today(), new, _today(), ask)
-    print(day_sentence(added))
+    print_lines(day_lines(added, str(arguments.folder)))
     return 0
 
 
@@ -125,7 +126,7 @@ def check(arguments: CheckWatch) -> int:
     if arguments.json:
         sys.stdout.write(to_json(watched.as_json()))
     else:
-        print_watch(watched)
+        print_watch(watched, str(arguments.folder))
     if watched.answer == "not yet known":
         return GATE_INCONCLUSIVE
     return GATE_FAILED if watched.changed or watched.expired else 0

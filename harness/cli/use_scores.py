@@ -193,7 +193,7 @@ def _check(arguments: Any) -> int:
         parts = {"stale": checked.stale, "not_made_again": checked.not_made_again, "unchecked": checked.unchecked, "allowed": allowed}
         sys.stdout.write(to_json({"schema_version": 1, "judge": certified.judge.name, **parts}))
     else:
-        print_check(certified, checked)
+        print_check(certified, checked, str(arguments.check))
     return _decide_exit(checked.stale, checked.not_made_again, checked.allowed)
 
 

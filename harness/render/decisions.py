@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -25,7 +26,7 @@ from harness.measure.options import POOLED
 from harness.model import CONDITION, SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines, doubt_lines, legend_of, print_lines, table_heading
-from harness.reports.answer.parts import CORRECTED, SIGNS, STYLES, state_of
+from harness.reports.answer.parts import CORRECTED, SIGNS, STYLES, joined, state_of
 from harness.reports.tables.columns import (
     COUNT,
     SHARE,
@@ -336,56 +337,76 @@ def _tables(rows: Sequence[Row], keys: Sequence[str], name: TableName, notes: Se
 def print_certificate(certificate: Certificate, path: str) -> None:
     """Print for how many questions the judge may be used, then a line for each language and metric."""
     of_all = counted(len(certificate.cells), "question")
-    heading = f"{path}: {certificate.judge.name}, {certificate.judge.variant}, may be used for {len(certificate.allowed)} of {of_all}"
+    judge = f"{certificate.judge.name}, {certificate.judge.variant},"
+    heading = f"{judge} may be used for {len(certificate.allowed)} of {of_all}. Certificate: {path}"
     print_lines([heading, *_cells(certificate), *_unchecked(certificate.unchecked)])
 
 
-def print_check(certificate: Certificate, check: CertificateCheck) -> None:
-    """Print whether a certificate still holds, and why not."""
-    judge = f"certificate of {certificate.judge.name}, {certificate.judge.variant}"
+def print_check(certificate: Certificate, check: CertificateCheck, path: str) -> None:
+    """Print whether a certificate still holds, why not, and what to do then; `path` is its file."""
+    whose = f"the certificate of {certificate.judge.name}, {certificate.judge.variant},"
     if check.stale:
-        lines = [f"{judge}: stale", *(f"  {reason}" for reason in check.stale)]
-    else:
-        outcome = "nothing is stale; all of it was made again and is the same"
-        if not check.compared:
-            outcome = "not shown to be as certified: nothing was made again; name the run or data folder that it is of. It says:"
-        elif check.not_made_again:
-            outcome = f"not shown to be as certified: this could not be made again: {', '.join(check.not_made_again)}. It says:"
-        lines = [f"{judge}: {outcome}", *_cells(certificate)]
-        for line in certificate.extensions:
-            where = "".join(f", {key} {value}" for key, value in line.where.items())
-            cell = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
-            lines.append(f"  extended on {line.date} to {cell} by {counted(line.labels, 'label')} of {line.data}")
-    print_lines([*lines, *_unchecked(check.unchecked)])
+        lines = [f"The{whose[3:]} does not hold any more:", *(f"  - {reason}" for reason in check.stale), *_unchecked(check.unchecked)]
+        print_lines([*lines, "Next: make a new one:", "  harness certify RUN_OR_DIR --to new.json"])
+        return
+    holds = "still holds" if certificate.allowed else "allows nothing, as before"
+    lines, step = [f"The{whose[3:]} {holds}: all of it was made again and is the same."], []
+    if not check.compared:
+        lines = [f"It is unknown whether {whose} still holds: nothing was made again. It says:"]
+        step = ["Next: name the run or data folder that it is of:", f"  harness certify --check {shlex.quote(path)} RUN_OR_DIR"]
+    elif check.not_made_again:
+        absent = ", ".join(check.not_made_again)
+        lines = [f"It is unknown whether {whose} still holds: this could not be made again: {absent}. It says:"]
+    lines += _cells(certificate)
+    for line in certificate.extensions:
+        where = "".join(f", {key} {value}" for key, value in line.where.items())
+        cell = f"{english_name(line.language)}, {metric_words(line.metric)}{where}"
+        lines.append(f"  extended on {line.date} to {cell} by {counted(line.labels, 'label')} of {line.data}")
+    print_lines([*lines, *_unchecked(check.unchecked), *step])
+
+
+_EXTENDED = {
+    "extended": "The certificate of {judge} holds for {data} too: {count} of {targets}.",
+    "refused": "Do not use the certificate of {judge} for {data}: it does not hold there, or cannot be tested.",
+    "more labels": "It is unknown whether the certificate of {judge} holds for {data}: label more.",
+}
+_TARGET_SIGNS = {"extended": SIGNS["good"], "refused": SIGNS["bad"], "more labels": SIGNS["open"]}
 
 
 def print_extension(extension: ExtensionResult, path: str | None) -> None:
-    """Print for each target whether the certificate may serve it, and why not; `path` is the file that has the new lines."""
-    margin, lines = percent(extension.options.margin), []
+    """Print whether the certificate may serve other texts, then why for each target; `path` is the file that has the new lines."""
+    extended = sum(target.outcome == "extended" for target in extension.targets)
+    targets = counted(len(extension.targets), "question")
+    values = {"judge": extension.judge, "data": extension.data, "count": f"{extended:,}", "targets": targets}
+    lines = [_EXTENDED[extension.outcome].format_map(values)]
+    allowed = f"allowed: ±{extension.options.margin * 100:g}"
     for target in extension.targets:
         where = "".join(f", {key} {value}" for key, value in target.where.items())
         source = "" if target.from_language == target.language else f" by the numbers of {english_name(target.from_language)}"
-        reason = f": {target.reason}" if target.reason else ""
+        said = [target.reason] if target.reason else []
         if target.more_groups:
-            reason += f". About {counted(target.more_groups, 'more group')} with labels decide it"
+            step = f"Label about {counted(target.more_groups, 'more group')}"
             if target.more_groups_as_seen is None:
-                reason += " if nothing has changed; if the difference is as large as seen, more labels will not help"
+                step += ": they decide it if nothing has changed; if the difference is as large as seen, more labels will not help"
             elif target.more_groups_as_seen != target.more_groups:
-                reason += f" if nothing has changed, about {target.more_groups_as_seen:,} if the difference is as large as seen"
-        lines.append(f"  {english_name(target.language)}, {target.metric.replace('_', ' ')}{where}{source}: {target.outcome}{reason}")
+                step += f" if nothing has changed, about {target.more_groups_as_seen:,} if the difference is as large as seen"
+            said.append(step)
+        state = {"extended": "it holds", "refused": "do not use it", "more labels": "unknown"}[target.outcome]
+        name = f"{english_name(target.language)}, {metric_words(target.metric)}{where}{source}"
+        lines.append(f"{_TARGET_SIGNS[target.outcome]} {name}: {': '.join((state, '. '.join(said))) if said else state}")
         labelled = f"{counted(target.labels, 'labelled text')} in {counted(target.groups, 'group')}"
         lines.append(f"    {labelled}, {counted(target.texts, 'judged text')}")
         for name, estimate in (
-            ("label minus corrected prediction", target.residual),
+            ("labels minus corrected predictions", target.residual),
             ("agreement minus the certified one", target.agreement),
         ):
             if estimate is not None:
-                lines.append(f"    {name}: {difference(estimate.mean, estimate.interval)}, margin ±{margin}")
+                lines.append(f"    {name}: {difference(estimate.mean, estimate.interval)} points ({allowed})")
         if target.q is not None:
-            lines.append(f"    both within the margin: p {probability(target.q)}, corrected over the targets")
-    if path:
-        lines.append(f"{path}: extended to {counted(sum(target.outcome == 'extended' for target in extension.targets), 'target')}")
-    print_lines([f"certificate of {extension.judge} for {extension.data}: {extension.outcome}", *lines])
+            lines.append(f"    both allowed: p {probability(target.q)}, corrected over the targets")
+    if path and extended:
+        lines.append(f"{path} is extended.")
+    print_lines(lines)
 
 
 def _cells(certificate: Certificate) -> Iterator[str]:
@@ -461,7 +482,7 @@ _PROBABILITIES = {
 
 def _unchecked(names: Sequence[str]) -> Iterator[str]:
     if names:
-        yield f"Not known, so staleness cannot be checked by it: {', '.join(names)}."
+        yield f"It names {joined([f'no {name}' for name in names])}, so a change of these is not noticed."
 
 
 _OF_PROBABILITIES = ("n", "confidence", "right", "verdict", "labels_needed")

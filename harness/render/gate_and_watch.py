@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from xml.etree import ElementTree
@@ -24,7 +25,7 @@ from harness.render.comparison import show
 from harness.render.figures import style
 from harness.render.figures.style import Drawn, FigureOptions
 from harness.render.fitted_table import FittedTable, gap_between
-from harness.render.terminal import closing_line, dim_lines, print_lines, signature_line, styled_answer
+from harness.render.terminal import closing_line, dim_lines, print_lines, print_whole, signature_line, styled_answer
 from harness.render.verdict_text import SHORT_NAMES, AnswerLine, lines_of
 from harness.reports.answer.parts import FAILS, PASSES, SIGNS, Answer, Card, NextStep, state_of
 from harness.reports.tables.columns import CELL_TABLES, COEFFICIENT, OBSTACLES, SHARE, columns_in, metric_words
@@ -32,7 +33,7 @@ from harness.reports.tables.numbers import UNDEFINED, counted, difference, perce
 from harness.reports.tables.text_table import Heading, TextTable
 from harness.text import one_line, terminal_safe, without_controls
 from harness.watch.watch_check import CellState, StreamState, WatchCheck
-from harness.watch.watch_plan import Day, SeenCell, Stream, WatchPlan
+from harness.watch.watch_plan import Day, Reference, SeenCell, Stream, WatchedCell, WatchPlan
 
 
 class JunitCase(NamedTuple):
@@ -341,22 +342,50 @@ def _row(check: Check, shorter: int) -> dict[str, str]:
 RECENT = 7
 """Days whose mean is shown beside the reference level."""
 STREAMS: tuple[Stream, ...] = ("anchors", "production")
-_DAY_STYLES = {"nothing shown": "green", "not yet known": "yellow"}
+_QUANTITIES = {"agreement": "agreement with people", "level": "level of scores", "readable": "readable answers"}
 
 
 def print_plan(plan: WatchPlan, folder: str, earlier: Sequence[EarlierWatch] = ()) -> None:
-    """Print what a new watch watches, and which starts it had before."""
-    options = plan.options
-    asks = f"asked {counted(options.per_day, 'anchor')} a day and language" if plan.run else "recorded answers, which you hand in"
-    print_lines([f"{folder}: a watch of {plan.judge.name} on {plan.data} since {plan.since}, {asks}"])
-    for cell in plan.cells:
-        levels = (
-            f"{reference.stream} {reference.quantity} "
-            f"{percent(reference.mean, (reference.lower, reference.upper))} of {counted(reference.n)}"
+    """Print what a new watch watches and the certified numbers, the starts before, and what to do every day."""
+    options, where = plan.options, shlex.quote(folder)
+    print_lines([f"A watch of {plan.judge.name} on {plan.data} begins on {plan.since}: {counted(len(plan.cells), 'question')}.", ""])
+    rows = {
+        _cell_name(cell): [
+            (
+                _compared(reference, cell.watched_class),
+                percent(reference.mean, (reference.lower, reference.upper)),
+                f"{reference.n:,}",
+            )
             for reference in cell.references
-        )
-        print_lines([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {'; '.join(levels)}"])
-    print_lines(_earlier(earlier, plan.options.alpha))
+        ]
+        for cell in plan.cells
+    }
+    _print_by_cell(rows, Heading("mean", "certified [limits]"), Heading("n", "texts", number=True))
+    asked = f"ask {counted(options.per_day, 'anchor')} a day and language again, and take in new scores"
+    step = f"  harness watch add {where} SCORES"
+    if not plan.run:
+        asked, step = "hand in the answers on the day's anchors, and new scores", f"{step} --answers FOLDER"
+    print_lines(["", *_earlier(earlier, plan.options.alpha), f"Next: every day, {asked}:", step, f"  harness watch check {where}"])
+
+
+def _cell_name(cell: WatchedCell | CellState) -> str:
+    return one_line(f"{english_name(cell.language)}, {metric_words(cell.metric)}")
+
+
+def _compared(reference: Reference, watched_class: object) -> str:
+    """Return what is watched, and where: `anchors: level of scores`."""
+    name = _QUANTITIES[reference.quantity]
+    if reference.quantity == "level" and watched_class is not None:
+        name = f"share of '{watched_class}'"
+    return one_line(f"{reference.stream}: {name}")
+
+
+def _print_by_cell(rows: Mapping[str, Sequence[tuple[str, ...]]], *headings: Heading) -> None:
+    """Print one table, with the name of each cell above its rows."""
+    first_rows = accumulate((len(of_cell) for of_cell in rows.values()), initial=0)
+    names = dict(zip(first_rows, rows, strict=False))
+    table = TextTable((Heading("what", "what is compared"), *headings), tuple(chain.from_iterable(rows.values())))
+    print_whole(lambda width: FittedTable(table, line_headings=names, unbroken=("what",)))
 
 
 def _earlier(earlier: Sequence[EarlierWatch], alpha: float) -> Iterator[str]:
@@ -370,10 +399,19 @@ def _earlier(earlier: Sequence[EarlierWatch], alpha: float) -> Iterator[str]:
         )
 
 
-def day_sentence(day: Day) -> str:
-    """Return a day that was added, in one line."""
-    cells = [f"{name}: {', '.join(parts)}" for name, cell in day.cells.items() if (parts := list(_parts(cell)))]
-    return terminal_safe(f"{day.date}: {'; '.join(cells) or 'no readable scores'}")
+def day_lines(day: Day, folder: str) -> Iterator[str]:
+    """Yield that a day was added, what was seen of each cell, and how to see whether anything has changed."""
+    cells = []
+    for name, cell in day.cells.items():
+        language, _, metric = name.partition("/")
+        if parts := list(_parts(cell)):
+            cells.append(f"{english_name(language)}, {metric_words(metric)}: {', '.join(parts)}.")
+    if len(cells) == 1:
+        yield f"{day.date} is added. {cells[0]}"
+    else:
+        yield f"{day.date} is added: {counted(len(cells), 'question')}." if cells else f"{day.date} is added: no readable scores."
+        yield from (f"  {cell}" for cell in cells)
+    yield f"Next: harness watch check {shlex.quote(folder)}"
 
 
 def _parts(cell: SeenCell) -> Iterator[str]:
@@ -398,17 +436,68 @@ def _unread(count: int) -> str:
     return f" ({count:,} without a readable score)" if count else ""
 
 
-def print_watch(check: WatchCheck) -> None:
-    """Print the answer, and what speaks for it in each cell."""
-    last = f", last day {check.last_day}" if check.last_day else ""
-    head = f"watch of {check.judge} on {check.data} since {check.since}: {counted(check.days, 'day')}{last}"
-    print_lines([head, *_earlier(check.earlier, check.alpha)])
-    for cell in check.cells:
-        streams = (f"    {stream}: {stream_text(cell, stream)}" for stream in STREAMS)
-        print_lines([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {cell.answer}", *streams])
-    if check.expired:
-        print_lines([f"The certificate does not hold any more: {check.expired}."])
-    Console().print(Text(f"watch: {check.answer}", style=_DAY_STYLES.get(check.answer, "bold red")))
+_CHANGES = {
+    "the judge changed": "{judge} has changed",
+    "the texts changed": "The texts that {judge} scores have changed",
+    "both": "{judge} and the texts that it scores have changed",
+}
+
+
+def print_watch(check: WatchCheck, folder: str) -> None:
+    """Print the answer, what is compared in each cell, and what to do; `folder` is that of the watch."""
+    print_lines([_watch_sentence(check), f"Watch of {check.judge} on {check.data} since {check.since}, {counted(check.days, 'day')}."])
+    if len(check.cells) > 1 and check.answer != "nothing shown":
+        print_lines(f"  {_cell_name(cell)}: {_cell_answer(cell)}" for cell in check.cells)
+    print_lines([*_earlier(check.earlier, check.alpha), ""])
+    if check.days:
+        rows = {_cell_name(cell): list(_watch_rows(cell)) for cell in check.cells}
+        numbers = (Heading(name, name, number=True) for name in ("certified", f"last {RECENT} days", "last day"))
+        _print_by_cell(rows, *numbers, Heading("alarm", "alarm"))
+        limit = two_digits(check.cells[0].anchors.limit)
+        print_lines(["", f"In brackets: how strong the evidence of a change is; {limit} is an alarm.", ""])
+    where = shlex.quote(folder)
+    if check.changed or check.expired:
+        print_lines(["Next: ask the judge again about the labelled texts, or label new ones, and make a new certificate:"])
+        restart = f"  harness watch init {where} RUN_OR_DIR --restart --certificate new.json"
+        print_lines(["  harness certify RUN_OR_DIR --to new.json", *([restart] if check.changed else [])])
+    else:
+        print_lines(["Next: add the next day:", f"  harness watch add {where} SCORES"])
+
+
+def _watch_sentence(check: WatchCheck) -> str:
+    """Return what is known of a change, and whether the certificate holds."""
+    alarms = [alarm for cell in check.cells for alarm in (cell.anchors.alarm, cell.production.alarm) if alarm]
+    if check.changed:
+        what = f"{_CHANGES[check.answer].format(judge=check.judge)}: the first alarm was on {min(alarms)}"
+    elif alarms:
+        what = f"{check.judge} or its texts have changed, and it is unknown which: anchors need more days to show it"
+    elif check.answer == "not yet known":
+        what = f"It is unknown whether {check.judge} or its texts have changed: {'a question' if check.days else 'the log'} has no day yet"
+    else:
+        what = f"No change of {check.judge} or of its texts is shown up to {check.last_day}"
+    if alarms:
+        return f"{what}. The certificate does not hold any more."
+    return f"{what}. The certificate {f'does not hold any more: {check.expired}' if check.expired else 'holds'}."
+
+
+def _cell_answer(cell: CellState) -> str:
+    return "unknown" if cell.answer == "not yet known" else "no change is shown" if cell.answer == "nothing shown" else cell.answer
+
+
+def _watch_rows(cell: CellState) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each quantity: the certified mean, that of the last days and of the last one, and the alarm of its stream."""
+    for stream in STREAMS:
+        state: StreamState = getattr(cell, stream)
+        alarm = f"{state.alarm}, {state.moved}" if state.alarm else f"none ({two_digits(state.e)})"
+        alarm = alarm if state.days else "no day yet"
+        for reference in (reference for reference in cell.references if reference.stream == stream):
+            days = [day for day in state.days if reference.quantity in day.means][-RECENT:]
+            total = sum(day.n for day in days)
+            mean = sum(day.means[reference.quantity] * day.n for day in days) / total if total else None
+            recent = percent(mean) if len(days) > 1 else ""
+            last = percent(days[-1].means[reference.quantity]) if days else UNDEFINED
+            yield _compared(reference, cell.watched_class), percent(reference.mean), recent, last, alarm
+            alarm = ""
 
 
 def stream_text(cell: CellState, stream: Stream) -> str:

@@ -23,4 +23,4 @@ def test_the_run_through_finds_the_planted_change(shared_data: Path, tmp_path: P
     for command, shown in blocks:
         assert module.printed(command, tmp_path) == shown, command
     text = "".join(shown for _, shown in blocks)
-    assert "watch: nothing shown" in text and "watch: the judge changed\nexit code 1" in text
+    assert "No change of gpt-4o or of its texts is shown" in text and "gpt-4o has changed: the first alarm was on" in text

@@ -44,7 +44,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "watch add": ("use_scores:WatchAdd", "add a day: ask the judge about anchors again, and take in new scores"),
         "watch check": (
             "use_scores:CheckWatch",
-            "say whether judge or texts changed: nothing shown (exit code 0), a change or an expired certificate (1), not yet known (7)",
+            "say whether judge or texts changed: no change is shown (exit code 0), a change or an expired certificate (1), unknown (7)",
         ),
         "watch draw": (
             "use_scores:WatchDraw",

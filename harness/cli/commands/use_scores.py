@@ -186,7 +186,7 @@ class CertifyTask(Command, group="what to do"):
     probe: Annotated[tuple[Path, ...] | None, Flag(metavar="RUN_OR_DIR")] = None
     """with --check: a probe that the certificate was extended by, to make the extension again; repeatable"""
     extend: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """test whether this certificate holds for the labelled texts of RUN_OR_DIR too (exit code 1: no; 7: not yet known)"""
+    """test whether this certificate holds for the labelled texts of RUN_OR_DIR too (exit code 1: no; 7: unknown)"""
     by: Annotated[Names | None, Flag(metavar="KEYS")] = None
     """with --extend: keys of the items, such as system; each value is tested by itself"""
     from_language: Annotated[str | None, Flag("--from", metavar="TAG")] = None

@@ -74,6 +74,17 @@ def test_a_table_has_no_memory_of_labels_that_confirmed(cli: Cli, folder: Path) 
     assert done.err.splitlines()[-2:] == ["  harness compare scores.csv --to scores", "  harness improve scores"]
 
 
+def test_a_certificate_that_was_not_made_again_is_unknown_and_says_how_to_check_it(cli: Cli, folder: Path) -> None:
+    cli("certify", folder, "--to", "certificate.json")
+    assert cli("certify", "--check", "certificate.json", folder).out.startswith("The certificate of model/one, default, still holds: ")
+    alone = cli("certify", "--check", "certificate.json")
+    assert alone.code == 7 and alone.out.startswith("It is unknown whether the certificate of model/one")
+    assert alone.out.splitlines()[-1] == "  harness certify --check certificate.json RUN_OR_DIR"
+    extended = cli("certify", "--extend", "certificate.json", judged_folder(Path("other"), prompts=30, seed=1)).out
+    assert extended.startswith(("The certificate of ", "Do not use the certificate of ", "It is unknown whether the certificate of "))
+    assert not [line for line in extended.splitlines() if cell_len(line) > WIDTH]
+
+
 def test_what_needs_a_random_sample_speaks_of_texts_and_flags(cli: Cli, folder: Path) -> None:
     about = folder / "data.toml"
     about.write_text(about.read_text(encoding="utf-8").replace('sampling = "random"', 'sampling = "convenience"'), encoding="utf-8")

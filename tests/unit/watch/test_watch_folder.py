@@ -19,7 +19,7 @@ from harness.decide.options import DecisionOptions
 from harness.errors import ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions
-from harness.render.gate_and_watch import day_sentence, stream_text
+from harness.render.gate_and_watch import day_lines, print_watch, stream_text
 from harness.row_files import to_json
 from harness.watch import watch_folder
 from harness.watch.watch_check import check_watch, draw_anchors, see_anchors, see_production, who_changed
@@ -455,7 +455,7 @@ def opened(folder: Path) -> Recording:
     return sources.open_sources([folder], None, folder.parent)[0].recording
 
 
-def test_answers_that_cannot_be_read_are_a_change(watch: Path, tmp_path: Path) -> None:
+def test_answers_that_cannot_be_read_are_a_change(watch: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     today = BEGAN + timedelta(30)
     for number in range(1, 9):
         folder = tmp_path / f"unread-{number}"
@@ -466,10 +466,12 @@ def test_answers_that_cannot_be_read_are_a_change(watch: Path, tmp_path: Path) -
         added = add_day(watch, BEGAN + timedelta(number), NewScores(opened(folder)), today)
         if number == 3:
             assert check(watch, today).answer == "nothing shown"
-    assert "none of 60 texts (60 without a readable score) can be read" in day_sentence(added)
+    assert "none of 60 texts (60 without a readable score) can be read" in " ".join(day_lines(added, "watch"))
     found = check(watch, today)
     assert found.answer == "not yet known" and all(cell.production.moved == "readable fell" for cell in found.cells)
     assert found.expired is not None, "the certificate has ended"
+    print_watch(found, "watch")
+    assert capsys.readouterr().out.splitlines()[0].startswith("model/one or its texts have changed, and it is unknown which")
     shown = stream_text(found.cells[0], "production")
     assert "readable answers 100 % then, 29 % in the mean of the last 7 days, 0 % on 2026-01-09" in shown
 
