@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import harness
+from tests.conftest import write_rows
 from tests.e2e.conftest import MODEL, Endpoint, Request
 from tests.e2e.pages import chromium, opened
 
@@ -329,7 +330,7 @@ def test_what_people_and_judge_are_farthest_apart_on_comes_first(browser: Any, q
     with opened(browser, queue) as shown:
         assert shown.page.inner_text(".judgments thead").split() == ["text", "people", "one", "two"]
         cells = [" ".join(text.split()) for text in shown.page.locator(".case").first.locator("td[data-label]").all_text_contents()]
-        assert cells == ["0 0 0 no, nothing of it.", "✗ 2 wrong yes, all of it.", "✓ 0 right no, nothing of it."]
+        assert cells == ["no, nothing of it ×3", "✗ yes, all of it wrong", "✓ no, nothing of it right"]
         shown.choose(distance="half of it or more")
         assert shown.found == (2, 2)  # 2 for 0 0 0, 0 for 2
         shown.page.click("button[type=reset]")
@@ -478,3 +479,17 @@ def test_cases_of_one_text_follow_each_other(browser: Any, queue: Path) -> None:
         shown.page.evaluate("document.querySelectorAll('.case .opener').forEach(opener => opener.click())")
         ids = [text.split(" · ")[0] for text in shown.page.locator(".case .ids").all_inner_texts()]
         assert ids == sorted(ids, key=ids.index)
+
+
+def test_disagreements_that_would_say_the_same_are_one_card(browser: Any, tmp_path: Path, cli: Callable[..., Any]) -> None:
+    scores = {"a": (0, 2), "b": (0, 2), "c": (2, 0)}  # of people, of the judge
+    key = {"language": "cs", "task": "open_prompt", "prompt": "P"}
+    write_rows(tmp_path / "data" / "items.jsonl", [key | {"item_id": name, "output": f"Text {name}."} for name in scores])
+    own = [{"item_id": name, "metric": "task_quality"} for name in scores]
+    people = [row | {"annotator_id": who, "score": scores[row["item_id"]][0]} for row in own for who in ("p", "q")]
+    write_rows(tmp_path / "data" / "labels.jsonl", people)
+    write_rows(tmp_path / "data" / "judgments.jsonl", [row | {"judge": "j", "score": scores[row["item_id"]][1]} for row in own])
+    assert cli("compare", tmp_path / "data", "--html", tmp_path / "page.html").code == 0
+    with opened(browser, tmp_path / "page.html") as shown:
+        said = shown.page.locator(".telling .card b").all_inner_texts()
+        assert said == ["no, nothing of it (0)", "yes, all of it (2)", "yes, all of it (2)", "no, nothing of it (0)"]

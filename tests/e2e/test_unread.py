@@ -59,7 +59,8 @@ def test_answers_of_which_none_can_be_read_say_so_first(
     page = tmp_path / "page.html"
     assert cli("compare", folder(lambda n: answer, people), "--html", page).code == 4
     first_screen = page.read_text("utf-8").partition('id="items"')[0]
-    assert "none of 120 answers could be read" in first_screen and "No number is drawn" in first_screen
+    assert "None of 120 answers could be read" in first_screen and "No verdict rests on answers that cannot be read" in first_screen
+    assert "What to do" in first_screen and "read what it answered" in first_screen and 'class="rows"' not in first_screen
     assert "judge 0 %" not in first_screen and "<circle" not in first_screen, "a dot at −98 would be about replies, not about a judge"
     [verdict] = json.loads(cli("compare", folder(lambda n: answer, people), "--json").out)["verdicts"]
     assert verdict["answer"] == "no verdict" and not verdict["shares"] and verdict["unread"] == {answer.get("failure", "off_scale"): 120}

@@ -205,15 +205,14 @@ class ScreenView:
     sides_are: str
     state_bar: Markup
     states: tuple[tuple[str, str, int], ...]
-    heading: str = ""
 
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The title of a page (what was found, or the question that its cards answer), and its views: all languages, then each of several.
+    """The title of a page, which says what was found, and its views: all languages, then each of several.
 
-    `chart` has the numbers of a study, each with its name and its text, on one `scale`, and `lead` its cards, above the views, each of
-    which then has a `heading`. `sentences` stand beneath, in all languages.
+    `chart` has the numbers of a study, each with its name and its text, on one `scale`, and `measure` says what they are. `lead` has the
+    study's cards. Its views are folded under a `heading` and what they show in a sentence. `sentences` stand beneath, in all languages.
     """
 
     title: str
@@ -223,6 +222,8 @@ class FirstScreen:
     lead: tuple[Card, ...] = ()
     chart: tuple[tuple[str, Markup, str], ...] = ()
     scale: tuple[str, str, str] = ("", "", "")
+    measure: str = ""
+    heading: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -307,10 +308,10 @@ def _answer(verdicts: Sequence[Verdict], name: str, pairs: Sequence[PairRow], la
 
 
 def study_screen(screen: FirstScreen | None, sections: Mapping[str, Mapping[str, Any]]) -> FirstScreen | None:
-    """Return the first screen with the question and the answer of a report's section that has them; else `screen` as it is."""
+    """Return the first screen with the answer of a report's section that has one; else `screen` as it is."""
     for section in all_sections():
         if section.opening and (opening := section.opening(sections.get(section.name, {}))):
-            question, facts, lead, below, numbers = opening
+            title, facts, lead, below, numbers, measure = opening
             chart = []
             for number in numbers:  # each on its scale
                 low, high = number.ends
@@ -318,8 +319,9 @@ def study_screen(screen: FirstScreen | None, sections: Mapping[str, Mapping[str,
                 mark = Mark("judge", value, (ends[0], ends[1]) if ends else None)
                 chart.append((number.name, track([mark], f"{number.name}: {number.text}"), number.text))
             scale = numbers[0].scale if numbers else ("", "", "")
+            own = FirstScreen(title, facts, (), lead=lead, chart=tuple(chart), scale=scale, measure=measure)
             if screen is None:
-                return FirstScreen(question, facts, (), lead=lead, chart=tuple(chart), scale=scale)
-            views = tuple(replace(view, title=question, facts=facts, heading=f"{below}: {view.title}") for view in screen.views)
-            return replace(screen, title=question, facts=facts, views=views, lead=lead, chart=tuple(chart), scale=scale)
+                return own
+            views = tuple(replace(view, title=title, facts=facts) for view in screen.views)
+            return replace(own, views=views, sentences=screen.sentences, heading=(below, screen.title))
     return screen

@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from harness.content.tags import english_name
 from harness.decide.class_shares import ClassShare, mostly_missed, words_of_bar, words_of_share
-from harness.decide.verdict_sentences import unread_words
+from harness.decide.verdict_sentences import REPAIR, unread_words
 from harness.decide.verdicts import Verdict
 from harness.judges import note_of
 from harness.measure.item_table import total_answers
@@ -45,7 +47,7 @@ from harness.reports.answer.verdict_words import (
     side_names,
     style_of,
 )
-from harness.reports.tables.columns import class_title, metric_words
+from harness.reports.tables.columns import class_words, metric_words
 from harness.reports.tables.numbers import counted, percent, points, whole_points
 
 ONLY_BASELINES = "Only baselines were asked; an answer needs a judge"
@@ -361,6 +363,8 @@ def cards_of_one(verdicts: Sequence[Verdict]) -> Iterator[Card]:
     unknown = [verdict for verdict in verdicts if state_of(verdict) == UNKNOWN]
     if nobody_to_compare(verdicts):
         yield from _cards_without_people([verdicts], [""])
+    elif all("unread" in verdict.words.obstacles for verdict in verdicts):
+        yield Card("open", "What to do", f"{REPAIR}.", "No verdict rests on answers that cannot be read.")  # the title has their number
     elif unknown:
         note = _describe_certainty(unknown) if len(verdicts) == 1 and verdicts[0].basis == "bar" else ""
         yield _unknown_card(unknown, len(verdicts), note)
@@ -392,10 +396,12 @@ def missing_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
     for missed in by_judge.values():
         (first, share), judge = missed[0], missed[0][0]["judge"] if len({judge_of(verdict) for verdict in verdicts}) > 1 else "It"
         more = f" and {len(missed) - 1} more" if len(missed) > 1 else ""
-        note = f"Of {words_of_share(share)} it finds {percent(share.share)}, at most {percent(share.upper)}."
         classes = [class_share.score for class_share in first.shares if class_share.score is not None]
-        missed_class = class_title(first["metric"], share.score, classes) if share.score is not None else ""
-        yield Card("bad", "", f"{judge} misses most of class {missed_class} in {place_of(first)}{more}.", note)
+        if share.score is not None:
+            share = msgspec.structs.replace(share, score=class_words(first["metric"], share.score, classes))
+        missed_class = words_of_share(share, "the person" if first.basis == "bar" else "people")
+        note = f"Of {missed_class} it finds {percent(share.share)}, at most {percent(share.upper)}."
+        yield Card("bad", "", f"{judge} misses most of {missed_class} in {place_of(first)}{more}.", note)
 
 
 def copied_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:

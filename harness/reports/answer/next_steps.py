@@ -138,6 +138,8 @@ def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], page
         if verdict.basis == "bar":  # one more person suffices, and a sheet may be sorted by score
             flags += " --random --annotators 1"
         yield _labelling_step(f"{more}{shortage}", pages, verdict["language"], flags, min(k, waiting))
+    if all("unread" in verdict.words.obstacles for verdict in verdicts):
+        yield NextStep("read what it answered", show={"judge": first["judge"]})
     bad = sorted(
         (verdict for verdict in verdicts if style_of(verdict) == "bad"),
         key=lambda verdict: (verdict.baseline.diff if verdict.controls else verdict.agreement.gap) or 0.0,

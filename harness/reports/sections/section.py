@@ -131,16 +131,17 @@ class OpeningNumber(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """The first screen of a page as a section has it: its question, the facts beside it, its answer, and what the verdicts below are.
+    """The first screen of a page as a section has it: its answer in a sentence, facts beside it, what is said of it in cards.
 
-    `numbers` are drawn first, as one chart.
+    `numbers` are drawn first, as one chart, and `measure` says what they are. `verdicts` says what the verdicts are, which are folded.
     """
 
-    question: str
+    title: str
     facts: str
     cards: tuple[Card, ...]
     verdicts: str
     numbers: tuple[OpeningNumber, ...] = ()
+    measure: str = ""
 
 
 @dataclass(frozen=True)

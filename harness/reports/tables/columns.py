@@ -433,11 +433,20 @@ def class_title(metric: str, score: Score, scores: Collection[Score]) -> str:
     >>> class_title("hallucinations", 1, (0, 1)), class_title("hallucinations", 1, (1, 2))
     ("'1' (yes, at least one such statement)", "'1'")
     """
+    means = class_words(metric, score, scores)
+    return f"'{score}' ({means})" if means != str(score) else f"'{score}'"
+
+
+def class_words(metric: str, score: Score, scores: Collection[Score]) -> str:
+    """Return what a class means, where the bundled rubric of the metric has the same classes and says it; else the class.
+
+    >>> class_words("hallucinations", 1, (0, 1)), class_words("hallucinations", 1, (1, 2))
+    ('yes, at least one such statement', '1')
+    """
     library = Library()
     rubric = library.rubric(metric) if metric in library.rubric_files else None
     words = rubric.class_words if rubric and {*(rubric.scale.classes or ())} == {*scores} else {}
-    means = words.get(str(score), "").rstrip(".")
-    return f"'{score}' ({means})" if means else f"'{score}'"
+    return words.get(str(score), "").rstrip(".") or str(score)
 
 
 @cache

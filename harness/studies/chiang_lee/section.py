@@ -52,50 +52,48 @@ _OF_ALTERED_TEXTS = "meaning_preserved"  # the metric that only pairs of an orig
 
 
 def open_page(section: SectionNumbers) -> Opening | None:
-    """Return the question, and cards on agreement and on differences between systems; None without rows."""
+    """Return how far scores agree, with people's or with each other, and what is shown of systems or altered texts; None without rows."""
     rows: Sequence[ReadRow] = section.get("rows", ())
     if not rows:
         return None
     judges = list(dict.fromkeys(row["judge"] for row in rows))
-    people = any(row["r"] is not None for row in rows)
-    who = judges[0] if len(judges) == 1 else f"each of {len(judges)} judges"
+    plainest = {judge: plainest_first(_side(row) for row in rows if row["judge"] == judge)[0] for judge in judges}
+    plainest_rows = [row for row in rows if _side(row) == plainest[row["judge"]]]
     altered = any(row["metric"] == _OF_ALTERED_TEXTS for row in rows)
-    as_what = "texts as people do" if people else f"a text the same each time{', and altered texts lower' if altered else ''}"
-    question = f"Does {who} rate {as_what}?"
-    languages = list(dict.fromkeys(row["language"] for row in rows))
-    plainest = plainest_first(map(_side, rows))[0]
-    plainest_rows = [row for row in rows if _side(row) == plainest]
-    conditions = {_side(row) for row in rows}
-    condition = f"{judges[0]}, {condition_words(plainest_rows[0], rows) or 'one condition'}"
-    facts = (
-        f"{counted(max(row['texts'] for row in rows), 'text')} a question · {', '.join(map(english_name, languages))} · "
-        f"{counted(len(conditions), 'condition')}; the cards are of the plainest: {condition}"
-    )
-    differences = [row for row in section.get("differences", ()) if _side(row) == plainest]
-    cards = []
-    metrics = ", ".join(metric_words(metric) for metric in dict.fromkeys(row["metric"] for row in plainest_rows))
-    for number, heading, kind, scale in (
-        ("r", "With people", "Its mean scores correlate with people's by r", "1 is the same order and distances, 0 no relation"),
-        (
-            "alpha_ordinal",
-            "With itself",
-            "Asked the same several times, its scores agree by α",
-            "1 is the same score each time, 0 is chance",
-        ),
-    ):
-        if values := sorted(row[number] for row in plainest_rows if row[number] is not None):
-            ends = " to ".join(dict.fromkeys(map(coefficient, (values[0], values[-1]))))
-            text = f"{kind} {ends} ({metrics}). {scale}. These are observations, not tests."
-            cards.append(Card("open", heading, text))
-    cards += _differences(differences, altered)
     # The correlation with people of each language and metric; without people, how far samples of a question agree.
-    with_people = any(row["r"] is not None for row in plainest_rows)
-    name, what = ("r", "r with people") if with_people else ("alpha_ordinal", "α of its samples")
+    people = any(row["r"] is not None for row in plainest_rows)
+    name, letter = ("r", "r") if people else ("alpha_ordinal", "α")
+    shown = [row for row in plainest_rows if row[name] is not None]
+    who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
+    title = f"{who}: nothing is known of its scores"
+    if shown:
+        values = sorted(row[name] for row in shown)
+        ends = f"{letter} {' to '.join(dict.fromkeys(map(coefficient, (values[0], values[-1]))))}"
+        if people:
+            title = f"{who}: mean scores correlate with people's by {ends}"
+        else:
+            title = f"Asked the same again, {who} {'agrees with itself' if len(judges) == 1 else 'agree with themselves'} by {ends}"
+    languages = list(dict.fromkeys(row["language"] for row in rows))
+    conditions = {_side(row)[2:] for row in rows}
+    condition = condition_words(plainest_rows[0], rows) or "one condition"
+    facts = (
+        f"{counted(max(row['texts'] for row in rows), 'text')} a question · {', '.join(map(english_name, languages))}"
+        f"{f' · of {len(conditions)} conditions the plainest: {condition}' if len(conditions) > 1 else ''}"
+    )
+    cards = list(_differences([row for row in section.get("differences", ()) if _side(row) == plainest[row["judge"]]], altered))
+    if people and (alphas := sorted(row["alpha_ordinal"] for row in plainest_rows if row["alpha_ordinal"] is not None)):
+        ends = " to ".join(dict.fromkeys(map(coefficient, (alphas[0], alphas[-1]))))
+        cards.append(Card("open", "With itself", f"Asked the same again, its scores agree by α {ends}: 1 is the same score each time."))
+    cards.append(Card("open", "How sure", "These are observations, not tests."))
     numbers = []
-    for row in [row for row in plainest_rows if row[name] is not None][:_MOST_NUMBERS]:
-        about = f"{english_name(row['language'])} · {metric_words(row['metric'])}: {what}"
+    for row in shown[:_MOST_NUMBERS]:
+        about = f"{english_name(row['language'])} · {metric_words(row['metric'])}"
+        about = about if len(judges) == 1 else f"{row['judge']}: {about}"
         numbers.append(OpeningNumber(about, row[name], None, coefficient(row[name]), (-1.0, 1.0), ("−1", "0: chance", "1: perfect")))
-    return Opening(question, facts, tuple(cards), "Verdicts", tuple(numbers))
+    measure = (
+        "Pearson's r of the judge's mean scores and people's." if people else "Krippendorff's α of the judge's samples of one question."
+    )
+    return Opening(title, facts, tuple(cards), "Verdicts", tuple(numbers), measure)
 
 
 def _side(row: ReadRow) -> Side:

@@ -272,7 +272,7 @@ def pair_rows(analysis: Mapping[str, Any]) -> list[dict[str, Any]]:
         row = rows.setdefault(tuple(score[name] for name in names), {name: score[name] for name in (*names, "n")} | {"undefined": {}})
         question = score["question"]
         row |= {question: score["confidence"], f"{question}_ci": score["confidence_ci"]}
-        row["undefined"] |= {f"{question}_{name}" if name != "confidence" else question: why for name, why in score["undefined"].items()}
+        row["undefined"] |= {name.replace("confidence", question): why for name, why in score["undefined"].items()}
         row |= {f"{question}_{share}": score[share] for share in ("correct", "incorrect", "ambiguous")}
     for tau in analysis["kendall_tau"]:
         row = rows[tuple(tau[name] for name in names)]

@@ -44,39 +44,71 @@ _NEITHER = 0.5
 
 
 def open_page(section: SectionNumbers) -> Opening | None:
-    """Return the question, and a card for each judge and condition; None without a preference over all systems."""
+    """Return whether judges prefer their own texts, and a card for each judge and condition; None without a preference over all systems."""
     rows = [row for row in section.get("rows", ()) if row["source"] == ALL_SOURCES and "preference" in row]
     if not rows:
         return None
-    judges = list(dict.fromkeys(row["judge"] for row in rows))
-    question = f"Does {judges[0]} prefer its own texts?" if len(judges) == 1 else f"Do {len(judges)} judges prefer their own texts?"
     languages = {row["language"] for row in rows} - {POOLED}
     pooled_rows = [row for row in rows if row["language"] == POOLED] or rows
     pairs = max(row["n"] for row in pooled_rows)
     facts = f"{counted(pairs, 'pair')} of texts in {counted(len(languages), 'language')}"
     scale = ("the other text", "neither", "its own text")
+    names = [_row_name(row, pooled_rows) for row in pooled_rows]
     numbers = [  # the confidence that goes to a judge's own texts, as the better ones and as those that it wrote
-        OpeningNumber(f"{row['judge']}: {what}", row[name], row[f"{name}_ci"], percent(row[name], row[f"{name}_ci"]), scale=scale)
-        for row in pooled_rows[:_FEW_ROWS]
-        for what, name in (("its own text is better", "preference"), ("it wrote this text", "recognition"))
-        if row.get(name) is not None
+        OpeningNumber(
+            f"{name}: {what}" if len(names) > 1 else what, row[key], row[f"{key}_ci"], percent(row[key], row[f"{key}_ci"]), scale=scale
+        )
+        for name, row in list(zip(names, pooled_rows, strict=True))[:_FEW_ROWS]
+        for what, key in (("Which text is better?", "preference"), ("Which text did it write?", "recognition"))
+        if row.get(key) is not None
     ]
     cards = []
-    for row in pooled_rows[:_FEW_ROWS]:
-        interval = row["preference_ci"]
-        prefers = interval is not None and interval[0] > _NEITHER
-        same = [other for other in pooled_rows if other["judge"] == row["judge"]]
-        condition = f" ({condition_words(row, same)})" if len(same) > 1 else ""
-        better = percent(row["preference"], interval)
-        as_written = f", and {percent(row['recognition'], row['recognition_ci'])} as the one that it wrote" if "recognition" in row else ""
-        over = f"{'Over' if interval else 'Too few independent texts to test: over'} {counted(row['n'], 'pair')}"
-        heading = f"{'' if prefers else 'Unknown whether '}{row['judge']}{condition} prefers its own texts"
-        text = f"{over} its own text gets {better} of the confidence as the better one{as_written}; {percent(_NEITHER)} favours neither."
-        cards.append(Card("bad" if prefers else "open", heading, text))
+    for name, row in list(zip(names, pooled_rows, strict=True))[:_FEW_ROWS]:
+        prefers = _prefers(row)
+        heading = f"{'' if prefers else 'Unknown whether '}{name} prefers its own texts" if len(names) > 1 else "How sure"
+        cards.append(Card("bad" if prefers else "open", heading, f"{_certainty(row)}."))
     if len(pooled_rows) > _FEW_ROWS:
         further = f"{len(pooled_rows) - _FEW_ROWS} further conditions"
         cards.append(Card("open", further, "They stand below, under Self-preference."))
-    return Opening(question, facts, tuple(cards), "Control questions", tuple(numbers))
+    measure = "Where the judge's confidence goes, over both orders of a pair."
+    return Opening(_title(pooled_rows), facts, tuple(cards), "Control questions", tuple(numbers), measure)
+
+
+def _prefers(row: Row) -> bool:
+    """Return whether the judge is shown to prefer its own texts."""
+    interval = row["preference_ci"]
+    return interval is not None and bool(interval[0] > _NEITHER)
+
+
+def _row_name(row: Row, rows: Sequence[Row]) -> str:
+    """Return the judge of a row, with its condition where it has several."""
+    same = [other for other in rows if other["judge"] == row["judge"]]
+    return f"{row['judge']} ({condition_words(row, same)})" if len(same) > 1 else str(row["judge"])
+
+
+def _title(rows: Sequence[Row]) -> str:
+    """Return which judges are shown to prefer their own texts, in a sentence."""
+    judges = list(dict.fromkeys(str(row["judge"]) for row in rows))
+    preferring = list(dict.fromkeys(str(row["judge"]) for row in rows if _prefers(row)))
+    conditions = " under one condition or more" if len(rows) > len(judges) else ""
+    if not preferring:
+        whether = f"{judges[0]} prefers its own texts" if len(judges) == 1 else f"any of {len(judges)} judges prefers its own texts"
+        return f"It is unknown whether {whether}"
+    if len(judges) == 1:
+        return f"{judges[0]} prefers its own texts{conditions}"
+    verb = "prefers its own texts" if len(preferring) == 1 else "prefer their own texts"
+    rest = len(judges) - len(preferring)
+    return f"{len(preferring)} of {len(judges)} judges {verb}{conditions}{f'; of {rest} it is unknown' if rest else ''}"
+
+
+def _certainty(row: Row) -> str:
+    """Return on how much the answer about a row rests."""
+    interval, neither = row["preference_ci"], f"{percent(_NEITHER)}, which favours neither text"
+    if interval is None:
+        reasons = row["undefined"]
+        return f"{counted(row['n'], 'pair')}, and no test: {reasons.get('preference_ci', reasons.get('preference', 'no interval'))}"
+    where = "holds" if interval[0] <= _NEITHER <= interval[1] else "lies above" if interval[0] > _NEITHER else "lies below"
+    return f"{counted(row['n'], 'pair')}; the 95 % interval of the preference {where} {neither}"
 
 
 NOTE = (

@@ -101,7 +101,8 @@
 
   // ---- six cases on which judge and people differ most: people agree, and languages and metrics take turns
 
-  const MOST_TELLING = 6;
+  const MOST_TELLING = 6, MOST_QUEUED = 60;
+  const NUMBER_WORDS = ["No", "One", "Two", "Three", "Four", "Five", "Six"];
   const telling = () => {
     if (items.unlabelled || items.data.warning) return null;
     const byPlace = new Map();
@@ -114,30 +115,36 @@
       if (!byPlace.has(key)) byPlace.set(key, []);
       byPlace.get(key).push([weight, n, worst]);
     }
-    const queues = [...byPlace.values()].map((own) => own.sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, MOST_TELLING));
-    const picked = [], used = new Set(), times = new Map(), candidates = queues.flat();
+    const queues = [...byPlace.values()].map((own) => own.sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, MOST_QUEUED));
+    // cards that would say the same of one metric are one: the first of them stands for the others
+    const likeness = (row) => ["language", "metric", "reference", "score", "judge"].map((name) => items.at(name, row)).join("\t");
+    const picked = [], used = new Set(), alike = new Set(), times = new Map(), candidates = queues.flat();
     const turns = (row) => (times.get(items.at("language", row)) ?? 0) + (times.get(items.at("metric", row)) ?? 0);
     while (picked.length < MOST_TELLING) {
-      const free = candidates.filter(([, , row]) => !used.has(items.itemOf[row]));
+      const free = candidates.filter(([, , row]) => !used.has(items.itemOf[row]) && !alike.has(likeness(row)));
       if (!free.length) break;
       const [, n, row] = free.reduce((best, next) => (next[0] - 2 * turns(next[2]) > best[0] - 2 * turns(best[2]) ? next : best));
       picked.push([n, row]);
       used.add(items.itemOf[row]);
+      alike.add(likeness(row));
       for (const name of ["language", "metric"]) times.set(items.at(name, row), (times.get(items.at(name, row)) ?? 0) + 1);
     }
     if (picked.length < 2) return null;
-    const said = (row, score) => { const words = wordsOfScore(row, score); return words ? `${score} – ${words}` : String(inShort(score)); };
+    const said = (row, score) => {
+      const words = wordsOfScore(row, score);
+      return !words ? String(inShort(score)) : byWords(row, score) ? `${words} (${score})` : `${score} – ${words}`;
+    };
     const tellingCard = ([n, row]) => {
       const item = items.itemOf[row], lang = items.languageOf(item), reason = items.at("justification", row), reference = items.at("reference", row);
       const about = ["language", "metric"].filter((name) => varies(name) || name === "metric").map((name) => wordOf(name, items.at(name, row)));
       const open = button("Read it", () => { reader = true; show({ item: items.data.items.id[item], on: items.at("metric", row) }); }, { "aria-label": `Read it: ${items.data.items.id[item]}, ${about.join(", ")}` });
       return make("li", { class: "card" },
         make("p", { class: "note" }, about.join(" · ")), make("p", { class: "quote", lang, dir: "auto" }, glance(item, 400)),
-        make("p", {}, `${items.data.constructed ? "Label" : "People"}: `, make("b", {}, reference === null ? labelsInShort(items.labelsAt(row)) : said(row, reference))),
+        make("p", {}, `${items.data.constructed ? "Label" : "People"}: `, make("b", {}, reference === null ? labelsInShort(items.labelsAt(row), row) : said(row, reference))),
         make("p", {}, make("bdi", {}, items.sides[items.side[row]].who), ": ", make("b", { class: "bad" }, said(row, scoreOf(row)))),
         reason ? make("p", { class: "quote reason", lang: items.at("spoken", row), dir: "auto" }, `“${reason}”`) : null, open);
     };
-    return make("section", { class: "telling", "aria-label": "Telling disagreements" }, make("h3", {}, `${picked.length === MOST_TELLING ? "Six" : picked.length} telling disagreements`),
+    return make("section", { class: "telling", "aria-label": "Telling disagreements" }, make("h3", {}, `${NUMBER_WORDS[picked.length]} telling disagreements`),
       make("ul", { class: "cards" }, ...picked.map(tellingCard)));
   };
 
@@ -166,7 +173,14 @@
   const scoreOf = (row) => items.at("score", row) ?? spaced(items.at("failure", row) || "missing");
   const inShort = (score) => (typeof score === "number" ? Number(score.toFixed(2)) : score);
 
-  const wordsOfScore = (row, score) => items.data.words[items.at("metric", row)]?.[score];
+  const wordsOfScore = (row, score) => items.data.words[items.at("metric", row)]?.[score]?.replace(/\.$/, "");
+  // classes by their words where those of the metric are short; else by their numbers, with the words beneath
+  const SHORT_WORDS = 40, shortOf = new Map();
+  const byWords = (row, score) => {
+    const metric = items.at("metric", row);
+    if (!shortOf.has(metric)) shortOf.set(metric, Object.values(items.data.words[metric] ?? {}).every((words) => words.length <= SHORT_WORDS));
+    return shortOf.get(metric) && wordsOfScore(row, score) !== undefined;
+  };
 
   // the sides that have a column: pinned ones, then each judge as it was asked by the chosen condition, or as it was asked first
   const chooseColumns = () => {
@@ -188,16 +202,16 @@
     ...columns.map((side) => make("th", { scope: "col" }, make("bdi", {}, columnName(side)), items.sides[side].asked ? make("small", {}, items.sides[side].asked) : null))));
 
   // `1 1 2`; of classes with longer names `Location ×4, Function`
-  const labelsInShort = (labels) => {
-    const scores = labels.map(([, score]) => String(score));
+  const labelsInShort = (labels, row) => {
+    const scores = labels.map(([, score]) => String(row !== undefined && byWords(row, score) ? wordsOfScore(row, score) : score));
     if (scores.every((score) => score.length < 4)) return scores.slice(0, 9).join(" ") + (scores.length > 9 ? " …" : "");
     const times = new Map();
     for (const score of scores) times.set(score, (times.get(score) ?? 0) + 1);
-    return [...times].sort((a, b) => b[1] - a[1]).map(([score, n]) => (n > 1 ? `${score} ×${n}` : score)).join(", ");
+    return [...times].sort((a, b) => b[1] - a[1]).map(([score, n]) => (n > 1 ? `${score} ×${n}` : score)).join(scores.some((score) => score.includes(",")) ? " · " : ", ");
   };
   const labelsCell = (n) => {
-    const row = items.caseStart[n], words = labelsInShort(items.labelsAt(row)), reference = items.at("reference", row);
-    const meaning = reference === null ? undefined : wordsOfScore(row, reference);
+    const row = items.caseStart[n], words = labelsInShort(items.labelsAt(row), row), reference = items.at("reference", row);
+    const meaning = reference === null || byWords(row, reference) ? undefined : wordsOfScore(row, reference);
     return make("td", { class: "of-people", "data-label": whose(), title: [words, meaning].filter(Boolean).join(": ") }, words ? make("b", {}, words) : "–", ...(meaning ? [" ", make("small", { class: "meaning" }, meaning)] : []));
   };
   const scoreCell = (n, side) => {
@@ -207,13 +221,15 @@
     const row = wanted.find(unchanged) ?? wanted[0] ?? own.find(unchanged) ?? own[0];
     if (row === undefined) { cell.append("–"); return cell; }
     const outcome = items.at("outcome", row), changed = items.at("perturbation", row);
-    const score = make("b", {}, inShort(scoreOf(row))), far = items.apart(row), compared = !items.unlabelled || outcome === "failed";
+    const inWords = byWords(row, scoreOf(row)), meaning = inWords ? undefined : wordsOfScore(row, scoreOf(row));
+    const score = make("b", {}, inWords ? wordsOfScore(row, scoreOf(row)) : inShort(scoreOf(row))), far = items.apart(row), compared = !items.unlabelled || outcome === "failed";
     const beside = compared ? make("span", { class: "hidden" }, far === null ? ` ${WORDS.outcome[outcome]}` : ` from ${named("people")}`) : null;
     cell.append(make("span", { class: `given ${outcome.replace(" ", "-")}${wanted.length ? "" : " aside"}`, title: wordsOfScore(row, scoreOf(row)) ?? scoreOf(row) }, ...(far !== null ? [score, ` ${signOf(row)}`] : [compared ? `${signOf(row)} ` : null, score]), beside));
-    const meaning = wordsOfScore(row, scoreOf(row));
+    const reply = outcome === "failed" && !items.data.warning ? items.at("reply", row)?.[0] : "";  // what could not be read
+    if (reply) cell.append(" ", make("small", { class: "meaning", dir: "auto" }, reply.slice(0, 200)));
     if (meaning) cell.append(" ", make("small", { class: "meaning" }, meaning));
     const more = (wanted.length || own.length) - 1;
-    if (changed !== null || more) cell.append(" ", make("small", {}, [changed, more ? `and ${count(more, "more answer")}` : ""].filter(Boolean).join(" ")));
+    if (changed !== null || more) cell.append(" ", make("small", {}, [changed, more ? `+ ${count(more, "more answer")}` : ""].filter(Boolean).join(" ")));
     return cell;
   };
 

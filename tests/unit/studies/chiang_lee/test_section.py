@@ -146,18 +146,21 @@ def test_ratings_open_with_what_the_plainest_condition_shows() -> None:
     rows = [rating(variant="single+text+persona", alpha_ordinal=0.9), rating(), rating(language="ja", alpha_ordinal=0.4)]
     differences = [rating(paired_q=0.01), rating(paired_q=0.2), rating(paired_q=0.001, variant="single+text+persona")]
     screen = open_page({"rows": rows, "differences": differences})
-    assert screen and screen.question == "Does a rate a text the same each time?"
-    itself, systems = screen.cards
-    assert itself.text.startswith("Asked the same several times, its scores agree by α .20 to .40 (likability). 1 is the same score each")
+    assert screen and screen.title == "Asked the same again, a agrees with itself by α .20 to .40"
+    assert [(number.name, number.text) for number in screen.numbers] == [("Czech · likability", ".20"), ("Japanese · likability", ".40")]
+    systems, sure = screen.cards
+    assert sure.text == "These are observations, not tests."
     assert (systems.style, systems.text) == ("good", "Of 2 differences between systems' means within prompts 1 are shown after correction.")
     assert "without a persona" in screen.facts
     people = open_page({"rows": [rating(r=0.3)]})
-    assert people and people.question == "Does a rate texts as people do?" and people.cards[0].heading == "With people"
+    assert people and people.title == "a: mean scores correlate with people's by r .30" and people.cards[0].heading == "With itself"
+    both = open_page({"rows": [rating(), rating(judge="b", alpha_ordinal=0.6)]})
+    assert both and both.title == "Asked the same again, 2 judges agree with themselves by α .20 to .60"
+    assert [number.name for number in both.numbers] == ["a: Czech · likability", "b: Czech · likability"]
 
 
 def test_altered_texts_are_no_systems() -> None:
     rows = [rating(metric="meaning_preserved")]
     screen = open_page({"rows": rows, "differences": [rating(metric="meaning_preserved", paired_q=None)]})
-    assert screen and screen.question == "Does a rate a text the same each time, and altered texts lower?"
-    assert screen.cards[1].heading == "Altered texts"
-    assert screen.cards[1].text == "Unknown: too few texts. A test needs 8 texts in both versions; ask about more of them."
+    assert screen and screen.cards[0].heading == "Altered texts"
+    assert screen.cards[0].text == "Unknown: too few texts. A test needs 8 texts in both versions; ask about more of them."
