@@ -22,6 +22,7 @@ _LEADING_MARKS = " \t\r\n\u3000\ufeff*_`\"'“”‘’„«»「」『』【】
 _TRAILING_MARKS = _LEADING_MARKS + ".!。！"
 _DESCRIPTION = re.compile(r"\s*[(（\[［【:：=＝|,，、;；。\n]\s*|\s+[-–—]\s+|\.\s+")  # what sets a choice off from words about it
 USUAL_STARS = 5  # the highest rating, where empty stars do not show it
+_COMPARISON_SIGN = re.compile(r"[\s*_`\"'“”(\[]*(?:>|<(?![^<>\n]*>))")  # "> 3", not "<3>"
 _STARS_OF_ALL = re.compile(r"([★⭐🌟]+)[☆✩]+")
 _STARS_ALONE = re.compile(r"((?:^|[:：])[ \t*_]{0,4})([★⭐🌟]+)(?=[ \t*_]{0,4}$)", re.MULTILINE)
 _LITERALS = {
@@ -115,6 +116,8 @@ def read_bare_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading
             return read_choice(raw, scale, vocabulary)
     if inner.casefold() in _LITERALS:
         return failed_reading(_LITERALS[inner.casefold()], inner)
+    if _COMPARISON_SIGN.match(text):
+        return None
     if vocabulary.whole_choice.fullmatch(inner):
         return read_choice(inner, scale, vocabulary)
     # A grade with a sign lies between two classes, as a half does.

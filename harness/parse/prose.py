@@ -10,7 +10,9 @@ texts that models were asked to write: removes what is around them, or names the
 3. Several numbers (or classes) of which none is announced, or several that are, are a failure: languages differ in whether the highest
    score or the score comes first, so the first one is no better than the last. So is a number that nothing announces before a higher one
    in its sentence: that may be the maximum of another scale ("1 of 3").
-4. An unannounced number before a word for what it counts ("2 sentences") is no score and no rival of one. A word for minus is a sign.
+4. An unannounced number before a word for what it counts ("2 sentences") is no score and no rival of one. Neither is a number that words
+   deny, bound or compare with ("not a 4", "at least 3", "higher than 3", "3 or more"), or that they say is another one ("confidence: 5").
+   A word for minus is a sign.
 5. Numbers off the scale are the failure `off_scale`: also halves, unless the scale is an interval, and scores with another maximum ("1/3").
 
 Other numbers (or classes) are kept beside an announced score, because a reader of the numbers should know of them.
@@ -20,7 +22,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -44,16 +47,20 @@ from harness.parse.vocabulary import CLAUSE_END, Vocabulary
 MAX_TEXT_CHARACTERS = 20_000  # a longer answer is read up to here
 _DASHES = "-‐‑–—~〜～"
 _PHRASES = ("/{max}", "／{max}", *(f"{{min}}{dash}{{max}}" for dash in _DASHES), *(f"{{min}} {dash} {{max}}" for dash in _DASHES))
+_LABEL = 60  # characters before a number that are searched for what it is about
 _MINUS = 20  # characters before a number that are searched for a word for minus
 _BETWEEN = re.compile(r"\s{0,2}")
 _BRACKETS = re.compile(r"[(（\[][^()（）\[\]\n]{1,300}[)）\]]")
 _LETTER = (
     r"[^\W\d_\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # of scripts with spaces between words; elsewhere a unit may follow
 )
+_UNSPACED_LETTER = r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 _PREFIX = re.compile(r"[\u0590-\u06ff\u1200-\u139f]")  # letters of scripts that join a word for "of" to its number
 _NO_PART = rf"(?!{_LETTER}|\s?[%％])"  # not 2nd, not 50 %
-_BEFORE_SIGN = re.compile(r"(?:\A|[\n:=：＝])[ \t]?\Z")  # before "-1"; in "Rating -4" the dash is no minus, if no score is below 0
-_SENTENCE_OR_CLAUSE_END = r"(?=\s*(?:\Z|[\n.,;:!?)\]\"'*`、。，；：！？」』】）”»]))"
+# Before "-1"; in "Rating - 4" and "Rating-4" the dash is no minus, if no score is below 0.
+_BEFORE_SIGN = re.compile(r"(?:\A|[\n:=：＝]|[^\s\d])[ \t]\Z|(?:\A|[\n:=：＝])\Z")
+_DASH_AS_SIGN = re.compile(r"(?<![^\s:=：＝])[‐‑–—﹣](?=\d)")  # as keyboards and models write a minus: "–1"
+_SENTENCE_OR_CLAUSE_END = r"(?=\s*(?:\Z|[\n.,;:!?)\]}\"'*`、。，；：！？」』】）”»।؟،؛۔]))"
 
 
 class _Candidate(NamedTuple):
@@ -65,6 +72,7 @@ class _Candidate(NamedTuple):
     other: bool = False  # said to be another number than the score: never taken, but kept as a rival
     fraction: bool = False  # a number with another maximum than the scale's beside it
     counts: bool = False  # the number of something else, such as sentences; nothing announces it as a score
+    qualified: bool = False  # denied, a bound or labelled as another number; no score and no rival of one
 
 
 def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason: str | None = None, refusal: str | None = None) -> Reading:
@@ -88,12 +96,14 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     """
     full_text, text = text, with_stars_as_numbers(_with_plain_digits(normalised(answer_of(text)[:MAX_TEXT_CHARACTERS])), scale)
     numbers = list(_find_candidates(text, scale, vocabulary))
-    candidates = [number for number in numbers if not number.counts]
+    candidates = [number for number in numbers if not (number.counts or number.qualified)]
     choices = list(dict.fromkeys(candidate.raw for candidate in candidates))
     announced = list(dict.fromkeys(candidate.raw for candidate in candidates if candidate.announced))
     without_choice = Failure.TRUNCATED if was_cut(finish_reason) and full_text.strip() else Failure.MISSING
     readings = [read_choice(raw, scale, vocabulary) for raw in announced or choices[:1]]
     reading = agreed_reading(readings) if readings else failed_reading(without_choice)
+    if not readings and (qualified := next((number.raw for number in numbers if number.qualified), None)) is not None:
+        reading = failed_reading(Failure.NOT_JSON, qualified)
     rivals = [raw for raw in choices if _may_be_meant(raw, scale) and read_choice(raw, scale, vocabulary).score != reading.score]
     if reading.score is not None and not announced and (rivals or candidates[0].other or _may_be_of_another_scale(candidates, text)):
         reading = failed_reading(Failure.NOT_JSON, " | ".join(choices))
@@ -129,7 +139,7 @@ def read_choice_beside_scale(text: str, scale: Scale, vocabulary: Vocabulary) ->
     ]
     candidates = list(_find_candidates(text, scale, vocabulary)) if named else []
     if len({candidate.raw for candidate in candidates}) != 1 or any(
-        candidate.counts or candidate.other or vocabulary.counted.match(text, candidate.start + len(candidate.raw))
+        candidate.counts or candidate.other or candidate.qualified or vocabulary.counted.match(text, candidate.start + len(candidate.raw))
         for candidate in candidates
     ):
         return None
@@ -173,11 +183,19 @@ def _find_candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterato
             folded(choice.raw) for choice in find_announced_choices(text, scale, vocabulary) if choice.alone and not choice.other
         } | alone
         for match in _compile_classes(vocabulary, names).finditer(text):
-            raw = match["word"].casefold() if match["word"] else match["after_title"] or match["alone"]
-            yield _Candidate(raw, folded(raw) in said, match.start())
+            for group in ("after_title", "alone", "word", "first_of_two", "second_of_two"):
+                if match[group] is None:
+                    continue
+                raw = match["word"].casefold() if match["word"] else match[group]
+                start, end = match.span(group)
+                announced = folded(raw) in said
+                qualified = vocabulary.qualifiers.qualify(text, start, end, denials=not announced)
+                qualified = qualified or (not announced and vocabulary.qualifiers.is_inferior(text, start, end))
+                yield _Candidate(raw, announced, start, qualified=qualified)
         return
     removed = _compile_removed(vocabulary, *ends_of(scale))
     # An end of the scale may also count something, and then it is none: "3 out of 5 sentences".
+    text = _DASH_AS_SIGN.sub("-", text)
     phrases = [m for m in removed.finditer(text) if not m["beside"] or vocabulary.counted.match(text, m.end()) is None]
     ends = {end for match in phrases if match["beside"] for end in (match.start(), match.end())}
     starts = (0, *(match.end() for match in phrases))
@@ -190,13 +208,21 @@ def _find_candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterato
     end = 0
     for match in re.finditer(rf"(?:(?<!{_LETTER})|(?<={_PREFIX.pattern})){NUMBER}{_NO_PART}", rest):
         fraction = vocabulary.whole_choice.match(rest, match.start())
+        beside_end = match.end() in ends or match.start() in ends
+        if not beside_end and vocabulary.names_title(rest, match.start(), match.end()):
+            continue  # "story 2"; but "I give this story 4 out of 5" names no fourth story
         if match.start() < end or (not end and _PREFIX.match(rest, max(0, match.start() - 1))):
             continue  # the maximum of the fraction before, or one that a word for "of" is joined to before any other number
         if fraction is not None and fraction["of"] is not None and to_number(fraction["of"]) != to_number(str(ends_of(scale)[1])):
             end = fraction.end()
+            if vocabulary.qualifiers.qualify(rest, match.start(), end):
+                continue
             yield _Candidate(fraction[0], match.start() in spans or folded(fraction[0]) in alone, match.start(), fraction=True)
             continue
         end = match.end()
+        if (maximum := vocabulary.written_maximum.match(rest, match.end())) is not None:
+            yield _Candidate(rest[match.start() : maximum.end()], match.start() in spans, match.start(), fraction=True)
+            continue
         is_sign = signed or _BEFORE_SIGN.search(rest, max(0, match.start() - 3), match.start()) is not None
         number = match[0] if is_sign else match[0].lstrip("-+−－")
         if number == match[0].lstrip("-+−－") and vocabulary.minus.search(rest, max(0, match.start() - _MINUS), match.start()):
@@ -205,10 +231,17 @@ def _find_candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterato
         if to_number(number) is not None:
             number += sign[0] if sign else ""
             after = _BETWEEN.match(text, match.end())
-            adjacent = match.start() in ends or (after is not None and after.end() in ends) or match.end() in ends
+            adjacent = beside_end or (after is not None and after.end() in ends)
             announced = adjacent or match.start() in spans or number in alone
             counts = not announced and vocabulary.counted.match(rest, match.end()) is not None
-            yield _Candidate(number, announced, match.start(), match.start() in other_starts, counts=counts)
+            by_word = match.start() in spans
+            qualified = not counts and vocabulary.qualifiers.qualify(rest, match.start(), match.end(), denials=not by_word)
+            other = match.start() in other_starts
+            if not (qualified or announced or counts or other):
+                label = vocabulary.label_of(rest[max(0, match.start() - _LABEL) : match.start()])
+                qualified = vocabulary.other_numbers.search(label) is not None
+                other = not qualified and vocabulary.extremes.search(label) is not None
+            yield _Candidate(number, announced, match.start(), other, counts=counts, qualified=qualified)
 
 
 def _is_sure(choice: AnnouncedChoice, scale: Scale) -> bool:
@@ -227,29 +260,32 @@ def _without_ends_in_brackets(text: str, scale: Scale) -> str:
 
 @lru_cache(maxsize=64)
 def _compile_removed(vocabulary: Vocabulary, low: Score | None, high: Score | None) -> re.Pattern[str]:
-    """Return a pattern of what is no score: phrases with the ends of the scale, and numbers that name a text."""
-    phrases = {phrase for phrase in (*_PHRASES, *vocabulary.scale_phrases) if ("{min}" not in phrase or low is not None)}
-    filled = {phrase: _write_phrase(phrase, low, high) for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))}
-    numbered = rf"{vocabulary.numbered}\s?[#№]?\s?\d+(?!\d|[.,]\d)"
-    phrase_patterns = "|".join(pattern for phrase, pattern in filled.items() if "{min}" not in phrase) if high is not None else r"(?!)"
-    ranges = [pattern for phrase, pattern in filled.items() if "{min}" in phrase] if high is not None else []
-    return re.compile("|".join([f"(?P<range>{'|'.join(ranges) or '(?!)'})", f"(?P<beside>{phrase_patterns})", numbered]), re.IGNORECASE)
+    """Return a pattern of phrases with the ends of the scale."""
+    if high is None:
+        return re.compile(r"(?P<range>(?!))|(?P<beside>(?!))")
+    phrases = sorted({*_PHRASES, *vocabulary.scale_phrases}, key=lambda phrase: (-len(phrase), phrase))
+    ranges = [phrase for phrase in phrases if "{min}" in phrase] if low is not None else []
+    beside = [phrase for phrase in phrases if "{min}" not in phrase]
+    return re.compile(f"(?P<range>{_write_phrases(ranges, low, high)})|(?P<beside>{_write_phrases(beside, low, high)})", re.IGNORECASE)
 
 
-def _write_phrase(phrase: str, low: Score | None, high: Score | None) -> str:
-    """Return a phrase as a pattern; a number in it is no part of a longer one, and a word no part of a longer word.
+def _write_phrases(phrases: Iterable[str], low: Score | None, high: Score) -> str:
+    """Return phrases as a pattern; a number in them is no part of a longer one, and a word no part of a longer word.
 
     `{score}` at the beginning means that the phrase follows a number, which stays: in some languages the words of "4 out of 5" also mean
-    "a score of 5".
+    "a score of 5". Phrases with the same condition before them stand together, so that it is tested once.
     """
-    follows_number = phrase.startswith("{score}")
-    pattern = re.escape(phrase.removeprefix("{score}")).replace(r"\ ", r"\s?")
-    pattern = pattern.replace(re.escape("{min}"), rf"(?<![\d.,]){low}(?:[.,]0)?").replace(
-        re.escape("{max}"), rf"{high}(?:[.,]0)?(?!\d|[.,]\d)"
-    )
-    if follows_number:
-        return r"(?<=\d)" + pattern
-    return (rf"(?<!{_LETTER})" if phrase[0].isascii() and phrase[0].isalpha() else "") + pattern
+    by_condition: defaultdict[str, list[str]] = defaultdict(list)
+    for phrase in phrases:
+        pattern = re.escape(phrase.removeprefix("{score}")).replace(r"\ ", r"\s?")
+        pattern = pattern.replace(re.escape("{max}"), rf"{high}(?:[.,]0)?(?!\d|[.,]\d)")
+        condition = (
+            r"(?<=\d)" if phrase.startswith("{score}") else rf"(?<!{_LETTER})" if phrase[0].isascii() and phrase[0].isalpha() else ""
+        )
+        if phrase.startswith("{min}"):
+            condition, pattern = rf"(?<![\d.,]){low}(?:[.,]0)?", pattern.removeprefix(re.escape("{min}"))
+        by_condition[condition].append(pattern.replace(re.escape("{min}"), rf"(?<![\d.,]){low}(?:[.,]0)?"))
+    return "|".join(f"{condition}(?:{'|'.join(patterns)})" for condition, patterns in by_condition.items()) or "(?!)"
 
 
 @lru_cache(maxsize=64)
@@ -259,15 +295,17 @@ def _compile_classes(vocabulary: Vocabulary, names: tuple[str, ...]) -> re.Patte
     words = "|".join(re.escape(normalised(name)) for name in sorted(names, key=len, reverse=True) if len(name) > 1) or r"(?!)"
     return re.compile(
         rf"(?i:{vocabulary.numbered})\s?(?P<after_title>{letters})(?![^\W_])"
-        rf"|(?<![^\W_])(?:(?P<alone>{letters}){_SENTENCE_OR_CLAUSE_END}|(?P<word>(?i:{words}))(?![^\W_]))"
+        rf"|(?<!{_LETTER})(?<!\d)(?:(?P<first_of_two>{letters})\s[^\W\d_]{{1,5}}\s(?P<second_of_two>{letters})(?![^\W_])"
+        # A letter also touches a script without spaces between words.
+        rf"|(?P<alone>{letters})(?:{_SENTENCE_OR_CLAUSE_END}|(?={_UNSPACED_LETTER}))|(?P<word>(?i:{words}))(?![^\W_]))"
     )
 
 
 _LOOKAHEAD_CHARACTERS = 80  # searched for a second score after an announced one
 _LOOKBEHIND_CHARACTERS = 40  # searched for words that tell an announced number from a score
-SENTENCE_END = re.compile(r"[\n!?;。！？；\0]|\.(?!\d)")
+SENTENCE_END = re.compile(r"[\n!?;。！？；।॥؟؛۔።\0]|\.(?!\d)")
 _CLAUSE_END = re.compile(CLAUSE_END)
-_CLAUSE_START = re.compile(r"[\n.!?;:,。！？；：，、\0]")
+_CLAUSE_START = re.compile(r"[\n.!?;:,。！？；：，、।॥؟،؛۔።\0]")
 _MARKED = re.compile(r"\[\[([^\[\]\n]{1,80})\]\]|\\f?boxed\{(?:\\\w{1,10}\{)?([^{}\n]{1,80})\}\}?")  # as judge models are trained to write
 _GRADE_SIGN = re.compile(rf"[-+−－＋]{CLAUSE_END}")  # a grade between two classes, not the dash of a range
 _NO_LETTER = r"(?![^\W_])(?![%％]|[.,]\d)"  # not 2nd, not 2%
@@ -333,18 +371,23 @@ def find_announced_choices(text: str, scale: Scale, vocabulary: Vocabulary) -> I
         if not clause_ends and (match["name"] or folded(match["word"]) in vocabulary.remarks):
             continue
         firm = any(mark in (match["link"] or "") + match["gap"] for mark in ":：=＝→⇒➔➜")
+        if match["link"] and match["link"].strip() == ">" and text[match.start("word") - 1 : match.start("word")] not in ("<", "/"):
+            continue  # "score > 3" is a comparison, and "<score>3" an element
         numbers = list(vocabulary.other_numbers.finditer(before))
+        # Directly before the announcer: "the confidence score is", "the previous reviewer's score is".
         of_other = bool(numbers) and (
-            firm or not before[numbers[-1].end() :].removesuffix(between).removesuffix(match["word"]).strip(" _-")
+            firm or len(before[numbers[-1].end() :].removesuffix(between).removesuffix(match["word"]).strip(" _-'’")) <= 1
         )
         following = _without_named_ends(text[start : match.end() + _LOOKAHEAD_CHARACTERS], scale, vocabulary)[match.end() - start :]
         sentence = SENTENCE_END.split(following, maxsplit=1)[0]
         yield AnnouncedChoice(
             match["name"] or match["choice"] + (sign[0] if sign else ""),
             firm,
-            alone=_is_alone(sentence, match, names, vocabulary),
+            alone=_is_alone(sentence, text[start : match.end()], match, names, vocabulary),
             sure=match["first"] is not None and not vocabulary.extremes.search(sentence),
-            other=of_other or vocabulary.extremes.search(before) is not None,
+            other=of_other
+            or vocabulary.extremes.search(before) is not None
+            or vocabulary.qualifiers.qualify(text, start, match.end(), denials=False),
             start=start,
         )
     for match in _MARKED.finditer(text):
@@ -363,9 +406,11 @@ def _may_be_an_end(choices: list[AnnouncedChoice], text: str, scale: Scale, voca
     ends = {to_number(str(end)) for end in ends_of(scale) if isinstance(end, int | float)}
     unsure = {to_number(choice.raw): choice.start for choice in reversed(choices) if not choice.sure}
     starts = [(end, start) for end, start in unsure.items() if end in ends]
+    plain_text = _without_named_ends(normalised(text), scale, vocabulary) if starts else ""
     return bool(starts) and any(
         start < match.start() and number not in (None, end) and scale.holds(float(number))
-        for match in re.finditer(NUMBER, _without_named_ends(normalised(text), scale, vocabulary))
+        for match in re.finditer(NUMBER, plain_text)
+        if not vocabulary.names_title(plain_text, match.start(), match.end())
         for number in [to_number(match[0])]
         for end, start in starts
     )
@@ -390,12 +435,20 @@ def _compile_named_ends(vocabulary: Vocabulary, low: Score | None, high: Score |
     return re.compile(rf"{_compile_removed(vocabulary, low, high).pattern}|{beside_word}", re.IGNORECASE)
 
 
-def _is_alone(sentence: str, match: re.Match[str], names: tuple[str, ...], vocabulary: Vocabulary) -> bool:
-    """Return True if the rest of the sentence holds no other choice: "1 or 2", "A, maybe B"; "4 because of 3 errors" holds none."""
+def _is_alone(sentence: str, choice: str, match: re.Match[str], names: tuple[str, ...], vocabulary: Vocabulary) -> bool:
+    """Return True if the rest of the sentence holds no other choice: "1 or 2", "A, maybe B"; "4 because of 3 errors" and "4, not a 5" hold
+    none."""
     if match["name"]:
         other_names = [re.escape(normalised(name)) for name in names if folded(name) != folded(match["name"])]
         return not any(re.search(rf"(?<!\w){other}(?!\w)", sentence) for other in other_names)
-    rest = (number for number in re.finditer(NUMBER, sentence) if vocabulary.counted.match(sentence, number.end()) is None)
+    said = choice + sentence
+    rest = (
+        number
+        for number in re.finditer(NUMBER, sentence)
+        if vocabulary.counted.match(sentence, number.end()) is None
+        if not vocabulary.names_title(sentence, number.start(), number.end())
+        if not vocabulary.qualifiers.qualify(said, len(choice) + number.start(), len(choice) + number.end())
+    )
     return {to_number(number[0]) for number in rest} - {None} <= numbers_in(match["number"])
 
 

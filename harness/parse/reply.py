@@ -156,10 +156,12 @@ def read_reply(
     members = list(_find_members(extracted, scales, vocabulary, joint=joint))
     readings: dict[str, Reading] = {}
     for metric, scale in scales.items():
-        reading = _join_readings([_read_member(value, scale, vocabulary) for name, value in members if name == metric])
+        reading = _join_readings([_read_member(value, metric, scale, vocabulary) for name, value in members if name == metric])
         if reading.raw_choice is None:
             metric_objects = [value for name, value in members if name == metric and isinstance(value, JsonPairs)]
-            reading = _join_readings([reading, *(_read_otherwise(value, scale, vocabulary, cut=extracted.cut) for value in metric_objects)])
+            reading = _join_readings(
+                [reading, *(_read_otherwise(value, metric, scale, vocabulary, cut=extracted.cut) for value in metric_objects)]
+            )
         if not joint:
             reading = _add_prose(reading, extracted, scale, vocabulary, cut=cut)
         if reading.raw_choice is None:
@@ -226,44 +228,55 @@ def _unwrap(pairs: JsonPairs, by_name: Container[str], vocabulary: Vocabulary) -
     return pairs
 
 
-def _read_member(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:
+def _read_member(value: object, metric: str, scale: Scale, vocabulary: Vocabulary) -> Reading:
     """Read `{"justification": ..., "score": ...}`, perhaps with `errors`, or a bare score. A repeated key must have the same value."""
     if not isinstance(value, JsonPairs):
-        return _read_value(value, scale, vocabulary)
+        return _read_value(value, metric, scale, vocabulary)
     justifications = {
         None if v is None else clean(v if isinstance(v, str) else to_json_text(v)) for key, v in value if _fold(key) == "justification"
     }
     spans = next((read_error_spans(v) for key, v in value if _fold(key) == "errors"), None)
-    reading = _join_readings([_read_value(v, scale, vocabulary) for key, v in value if _fold(key) == "score"])
+    reading = _join_readings([_read_value(v, metric, scale, vocabulary) for key, v in value if _fold(key) == "score"])
     if len(justifications) > 1:
         return reading if reading.raw_choice is None else failed_reading(Failure.NOT_JSON, reading.raw_choice)
     return msgspec.structs.replace(reading, justification=next(iter(justifications), None), spans=spans)
 
 
-def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, cut: bool) -> Reading:
+def _read_otherwise(pairs: JsonPairs, metric: str, scale: Scale, vocabulary: Vocabulary, *, cut: bool) -> Reading:
     """Read an object that has no member `score`: of other members, the one that can be the score, by its key or because it is the only one.
 
     - A member whose key names another number does not count: "confidence", "text_id", "max_score", "errors".
     - A member whose key announces a score ("rating", or its word in another language) counts; further numbers beside it do not.
-    - Else the only member that is a number or a class of the scale counts, unless the object is cut.
+    - Else the only member that is a class of the scale counts, or a number under a usual key ("value") or a part of the metric's name,
+      unless the object is cut. So does a number beside a text, both under keys of a language without a lexicon.
     - Else the only object inside it is read, as in an echoed schema or a call of a function; it may be written as a string. The key
       of such an object does not name another number either.
 
     >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2)), bundled_vocabulary()
-    >>> objects = extract_json('{"x": 1} {"rating": 1, "n": 2} {"a": 1, "b": 2} {"name": "f", "arguments": {"score": 1}}')
-    >>> [_read_otherwise(pairs, scale, words, cut=False).score for pairs in objects.objects]
-    [1, 1, None, 1]
+    >>> objects = extract_json('{"x": 1} {"rating": 1, "n": 2} {"a": 1, "b": 2} {"name": "f", "arguments": {"score": 1}} {"value": 1}')
+    >>> [_read_otherwise(pairs, "fluency", scale, words, cut=False).score for pairs in objects.objects]
+    [None, 1, None, 1, 1]
     """
     nothing = failed_reading(Failure.MISSING)
     if any(_fold(key) == "score" for key, _ in pairs):
         return nothing
     choices = {
-        key: _read_value(value, scale, vocabulary)
+        key: _read_value(value, metric, scale, vocabulary)
         for key, value in pairs
         if (isinstance(value, Number) or _is_choice(value, scale, vocabulary)) and not vocabulary.names_another_number(_split_key(key))
     }
     announced = [reading for key, reading in choices.items() if vocabulary.announces(_fold(key).replace("_", " "))]
-    if announced or (len(choices) == 1 and not cut):
+    [(only_key, only)] = choices.items() if len(choices) == 1 else [("", nothing)]
+    # A number under another key may be of anything: {"sentence": 2}. A class is one of this scale. In a language without a lexicon the keys
+    # of the answer and of its reason are both unknown.
+    reasons = [key for key, value in pairs if isinstance(value, str) and key not in choices]
+    unknown = (
+        len(reasons) == 1
+        and len(pairs) == 2
+        and not (vocabulary.holds_a_reason(_split_key(reasons[0])) or vocabulary.announces(_fold(reasons[0]).replace("_", " ")))
+    )
+    is_answer = isinstance(only.score, str) or vocabulary.holds_an_answer(_split_key(only_key)) or _is_part_of_name(only_key, metric)
+    if announced or (len(choices) == 1 and (is_answer or unknown) and not cut):
         justification = next((clean(v) for key, v in pairs if isinstance(v, str) and key not in choices), None)
         return msgspec.structs.replace(_join_readings(announced or list(choices.values())), justification=justification)
     inner = [
@@ -273,8 +286,14 @@ def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, c
     ]
     if choices or cut or len(inner) != 1:
         return nothing
-    reading = _read_member(inner[0], scale, vocabulary)
-    return _read_otherwise(inner[0], scale, vocabulary, cut=cut) if reading.raw_choice is None else reading
+    reading = _read_member(inner[0], metric, scale, vocabulary)
+    return _read_otherwise(inner[0], metric, scale, vocabulary, cut=cut) if reading.raw_choice is None else reading
+
+
+def _is_part_of_name(key: str, metric: str) -> bool:
+    """Return True if all words of a key stand in the name of the metric: "acceptability"."""
+    words = set(folded(_split_key(key)).split())
+    return bool(words) and words <= set(folded(_split_key(metric)).split())
 
 
 def _holds_another_number(key: str, vocabulary: Vocabulary) -> bool:
@@ -302,11 +321,11 @@ def _find_object(value: object) -> JsonPairs | None:
     return value if isinstance(value, JsonPairs) else None
 
 
-def _read_value(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:
+def _read_value(value: object, metric: str, scale: Scale, vocabulary: Vocabulary) -> Reading:
     """Read a JSON value as a score: a number, or a string that holds only a score.
 
     >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2)), bundled_vocabulary()
-    >>> [str(_read_value(value, scale, words).failure) for value in (Number("2"), True, None, "1 or 2", [Number("2")])]
+    >>> [str(_read_value(value, "m", scale, words).failure) for value in (Number("2"), True, None, "1 or 2", [Number("2")])]
     ['None', 'off_scale', 'missing', 'not_json', 'off_scale']
     """
     if value is None:
@@ -314,8 +333,8 @@ def _read_value(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:
     if isinstance(value, Number):
         return read_choice(value, scale, vocabulary, number_first=True)
     if isinstance(value, JsonPairs):  # {"score": {"value": 1}}
-        inner = _read_member(value, scale, vocabulary)
-        inner = _read_otherwise(value, scale, vocabulary, cut=False) if inner.raw_choice is None else inner
+        inner = _read_member(value, metric, scale, vocabulary)
+        inner = _read_otherwise(value, metric, scale, vocabulary, cut=False) if inner.raw_choice is None else inner
         return failed_reading(Failure.OFF_SCALE, to_json_text(value)) if inner.raw_choice is None else inner
     if not isinstance(value, str):
         return failed_reading(Failure.OFF_SCALE, to_json_text(value))

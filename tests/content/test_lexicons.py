@@ -37,7 +37,7 @@ LISTS = (
 )
 # (quotation_marks are left out: parse/choice_on_scale.py strips marks of every script from around a bare score, whatever the language.)
 ENGLISH = "en"  # the language of the program: its words stand in names, messages and prompts; only its refusals are looked for
-ALSO_ENGLISH = {"note", "score", "point", "points", "body"}
+ALSO_ENGLISH = {"note", "score", "point", "points", "body", "phrase", "tag"}
 ALSO_A_TAG = {"es"}
 LATIN_KEYS = {"qwertyuiop", "asdfghjkl", "zxcvbnm"}  # perturb/bundled_kinds.py: the keys of Latin script where a lexicon lists none
 

@@ -421,7 +421,8 @@ class _ScoreImport:
             reading = read_by_rule(score.reply, rule, scale, self.vocabulary, finish_reason=score.finish_reason, refusal=score.refusal)
         else:
             said = {"finish_reason": score.finish_reason, "refusal": score.refusal}
-            reading = read_reply(score.reply, {"score": scale}, joint=False, vocabulary=self.vocabulary, **said)["score"]
+            metric = str(score.metric)
+            reading = read_reply(score.reply, {metric: scale}, joint=False, vocabulary=self.vocabulary, **said)[metric]
         if stored.score is not None and reading.score != stored.score:
             what = "replies are read differently by this program than by the other one; --take-values takes the other's scores"
             self.changes[what].append(score.place)

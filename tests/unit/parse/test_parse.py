@@ -242,7 +242,6 @@ TOLERATED: dict[str, tuple[str, Scale, Score]] = {
     "announced-ru": ("Оценка: 1 балл", THREE, 1),
     "announced-he": ("ציון: 1", THREE, 1),
     "key-ko": ('{"점수": 1, "이유": "2개의 오류"}', THREE, 1),
-    "other-number-beside-the-only-one": ('{"ximtili": 1, "confidence": 2}', THREE, 1),
     "errors-before-a-sentence-about-the-score": ("The text has no errors, so the score is 2.", THREE, 2),
     "final-score-after-a-number": ("It has 1 flaw.\nFinal score: 2", THREE, 2),
     "maximum-beside-json": ('The maximum score is 2. {"score": 1}', THREE, 1),

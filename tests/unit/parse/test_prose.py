@@ -160,7 +160,7 @@ def test_a_grade_with_a_sign_is_off_the_scale(text: str) -> None:
     assert read_text(text, TWO, WORDS).failure is Failure.OFF_SCALE
 
 
-@pytest.mark.parametrize("text", ["Text A is worse than text B.", "I prefer B, not A."])
+@pytest.mark.parametrize("text", ["Text A is worse than text B.", "A and B are alike."])
 def test_of_two_classes_of_which_none_is_announced_none_is_taken(text: str) -> None:
     assert read_text(text, CHOICE, WORDS).failure is Failure.NOT_JSON
 
@@ -195,7 +195,10 @@ def test_fractions_and_counts_elsewhere_do_not_hide_the_score(text: str) -> None
     assert (reading.score, "/" in (reading.further_numbers or "")) == (1, False)
 
 
-@pytest.mark.parametrize("text", ["-1", "Score: -1", "Score = −1", "The text cannot be judged.\nScore: -1", "评分：-1", "Rating:-1."])
+@pytest.mark.parametrize(
+    "text",
+    ["-1", "Score: -1", "Score -1", "Score: –1", "–1", "Score = −1", "The text cannot be judged.\nScore: -1", "评分：-1", "Rating:-1."],
+)
 def test_a_number_below_zero_is_off_the_scale(text: str) -> None:
     """Programs ask for -1 where a text cannot be judged."""
     scale = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
@@ -203,7 +206,7 @@ def test_a_number_below_zero_is_off_the_scale(text: str) -> None:
     assert read_reply(text, {"score": scale}, joint=False, vocabulary=bundled_vocabulary())["score"].score is None
 
 
-@pytest.mark.parametrize("text", ["- 1", "Score - 1", "Score -1", "Rating – 1", "* Score: 1"])
+@pytest.mark.parametrize("text", ["- 1", "Score - 1", "Score-1", "Rating – 1", "* Score: 1"])
 def test_a_dash_is_no_sign(text: str) -> None:
     assert read_text(text, Scale(kind="ordinal", classes=(0, 1, 2), best=2), bundled_vocabulary()).score == 1
 
