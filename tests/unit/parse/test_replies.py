@@ -1,4 +1,4 @@
-"""Replies in 25 languages and many forms, with the score that a person reads in them: a wrong number is never given for one of them.
+"""Replies in many languages and forms, with the score that a person reads in them: a wrong number is never given for one of them.
 
 Texts under `None` name no score. They hold a number that is denied, a bound, of something else or one of several.
 """
