@@ -653,7 +653,7 @@ def test_a_judge_that_lets_failures_through_is_not_used(cli: Any) -> None:
             row["judge"] = "fail" if k % 3 == 0 else "pass"
     done = cli("compare", write("t.csv", rows))
     shown = " ".join(done.out.split())
-    assert done.code == 0 and "✗" in shown and "It misses most of class 'fail' in English" in shown
+    assert done.code == 0 and "✗" in shown and "It misses most of what the person failed in English" in shown
     assert read(cli, "t.csv")["verdicts"][0]["reason"] == "finds less than the bar of a class"
 
 
