@@ -308,7 +308,7 @@ def fitting(rows: Sequence[Sequence[str]], first: Sequence[str], folded: str, wi
     for name in sorted(columns_of, key=lambda name: first.index(name) if name in first else len(first)):
         if name == folded:
             remaining += reserved
-            from harness.render.fitted_table import fold  # late: most lists have nothing to fold
+            from harness.render.folding import fold  # late: most lists have nothing to fold
 
             columns_of[name] = [fold(text, max(remaining - _GAP, len(name))) for text in columns_of[name]]
         needed = max(cell_len(line) for text in columns_of[name] for line in text.split("\n")) + _GAP

@@ -71,7 +71,8 @@ def refuse_unless_random(about: DatasetCard, what: str, otherwise: str = "") -> 
     raise UsageError(
         f"{what}: this needs labels of a random sample of the judged texts, and the dataset card of '{about.id}' {stated}.\n"
         '  If they were drawn at random, write the line sampling = "random" at the top of data.toml, above the first [table], or import '
-        f"with --sampling random.\n  If not, label a random sample: 'harness labels plan' draws one.{otherwise}"
+        f"with --sampling random (in Python: from_frames(…, sampling='random')).\n"
+        f"  If not, label a random sample: 'harness labels plan' draws one.{otherwise}"
     )
 
 

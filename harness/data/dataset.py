@@ -476,10 +476,10 @@ def item_problems(item: Item, spec: Task | None = None, language: str | None = N
 
 
 def _text_of_list(value: list[Any], is_shown: bool) -> Any:
-    """Return messages as a text; so too a list of texts that a task shows, a line for each. Any other list stays as it is.
+    r"""Return messages as a text; so too a list of texts that a task shows, a line for each. Any other list stays as it is.
 
     >>> _text_of_list(["No.", "Nobody\nknows."], True)
-    '- No.\\n- Nobody knows.'
+    '- No.\n- Nobody knows.'
     >>> _text_of_list(["fr", "de"], False)
     ['fr', 'de']
     """

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from harness.render.folding import LONGEST_WORD, fold, split_pieces
 from harness.reports.answer.parts import SIGNS
-from harness.reports.tables.columns import FEW_RARE_CASES, NO_INTERVAL
 from harness.reports.tables.text_table import TextTable
-from harness.text import terminal_safe
 
 STYLES = {"good": "blue", "bad": "dark_orange3"}
 """Colours of what is for a judge, and of what is against it."""
 PIPE_WIDTH = 200  # of output that no terminal shows: little is broken there
-_LONGEST_WORD = 24  # characters; a longer word is broken where it is wider than its column
 _HEADING_WIDTH = 13  # headings up to this width stay on one line where there is room
 _SENTENCE_WIDTH = 26  # characters of a line in a column of sentences, at least
-_GLUED = ("%", NO_INTERVAL, FEW_RARE_CASES)  # stay behind the number before them
 _WIDE = 120  # characters of a terminal from which columns stand further apart
 
 
@@ -75,10 +71,10 @@ class FittedTable:
             texts = [row[column] for row in self.table.rows] + ([] if column else list(self.line_headings.values()))
             limit = self.widths.get(heading.name, 10**6)
             widest = max(map(cell_len, texts), default=0)
-            narrow = widest if heading.name in self.unbroken else min(_longest_word(texts), _LONGEST_WORD)
+            narrow = widest if heading.name in self.unbroken else min(_longest_word(texts), LONGEST_WORD)
             if heading.name in self.sentences:
                 narrow = max(narrow, min(widest, _SENTENCE_WIDTH))
-            words = min(_longest_word([heading.text]), _LONGEST_WORD)
+            words = min(_longest_word([heading.text]), LONGEST_WORD)
             least.append(min(max(narrow, words, 1), limit))
             content.append(min(widest, limit))
             full.append(min(_HEADING_WIDTH, cell_len(heading.text), limit))
@@ -122,54 +118,4 @@ def _blocks(least: Sequence[int], keys: Sequence[int], width: int, gap: int) -> 
 
 
 def _longest_word(texts: Sequence[str]) -> int:
-    return max((cell_len(piece.rstrip()) for text in texts for piece in _pieces(text)), default=0)
-
-
-def _pieces(text: str) -> list[str]:
-    """Return what stays together: a word, a number with its sign, the whole of an interval. A line may break behind the dash of a pair of
-    words.
-
-    >>> _pieces("61 % [+6 to +14] judge–person pairs")
-    ['61 % ', '[+6 to +14] ', 'judge–', 'person ', 'pairs ']
-    """
-    pieces: list[str] = []
-    for word in text.split():
-        before = pieces[-1] if pieces else ""
-        in_interval = before.startswith("[") and not before.endswith("] ") and len(before) < _LONGEST_WORD
-        first, dash, second = word.partition("–")
-        if in_interval or word in _GLUED:
-            pieces[-1:] = [f"{before}{word} "]
-        elif first.isalpha() and second.isalpha():
-            pieces += [first + dash, f"{second} "]
-        else:
-            pieces.append(f"{word} ")
-    return pieces
-
-
-def _broken(word: str, width: int) -> list[str]:
-    """Return a word that is too long for its column, in lines: behind its signs (`-`, `/`, `_`) where that is possible.
-
-    >>> _broken("local/qwen2.5-coder-1.5b", 12)
-    ['local/', 'qwen2.5-', 'coder-1.5b']
-    """
-    lines = [""]
-    for part in re.findall(r"[^-/_]*[-/_]+|[^-/_]+", word):
-        if cell_len(lines[-1] + part) <= width:
-            lines[-1] += part
-        else:
-            lines += chop_cells(part, width)
-    return [line for line in lines if line]
-
-
-def fold(text: str, width: int) -> str:
-    """Return a text in lines of at most `width` cells, broken between words; a longer word is broken where it has to be."""
-    lines = [""]
-    for piece in _pieces(text):
-        if cell_len((lines[-1] + piece).rstrip()) <= width:
-            lines[-1] += piece
-        elif cell_len(piece.rstrip()) <= width:
-            lines.append(piece)
-        else:
-            lines += _broken(piece.rstrip(), width)
-            lines[-1] += " "
-    return terminal_safe("\n".join(line.rstrip() for line in lines if line))
+    return max((cell_len(piece.rstrip()) for text in texts for piece in split_pieces(text)), default=0)

@@ -839,7 +839,10 @@ def test_a_score_in_double_brackets_is_a_score(cli: Any) -> None:
             lambda text, a, b: {"text": text, "human": a, "comet": round(b / 5 + len(text) % 7 / 500, 3)},
             "people and judge are on different scales of 'rating': people 1 to 5",
         ),
-        (lambda text, a, b: {"text": text, "labels": str([a, b]), "llm": b}, "'labels' holds lists or objects"),
+        (
+            lambda text, a, b: {"text": text, "labels": str([a, b]), "llm": b},
+            "'labels 1', 'labels 2' hold scores",
+        ),
         (lambda text, a, b: {"text": text, "human": a, "prompt_v1": b, "prompt_v2": a}, "'prompt_v1', 'prompt_v2' hold scores"),
         (lambda text, a, b: {"text": text, "human": a, "judge": b, "match": a == b}, "'match' holds scores"),
     ],

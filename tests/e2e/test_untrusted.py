@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
             }
         )
         for who in "abc":
-            labels.append({"item_id": item_id, "annotator_id": nasty(f"=annotator {who}"), "metric": "task_quality", "score": n % 3})
+            labels.append({"item_id": item_id, "annotator_id": nasty(f"=annotator {who}")[:300], "metric": "task_quality", "score": n % 3})
         judgments.append(
             {"item_id": item_id, "judge": nasty("=judge"), "metric": "task_quality", "score": (n + 1) % 3, "variant": nasty("@variant")}
         )
