@@ -57,7 +57,13 @@ def folder(tmp_path: Path) -> Path:
         for who in "abc":
             labels.append({"item_id": item_id, "annotator_id": nasty(f"=annotator {who}")[:300], "metric": "task_quality", "score": n % 3})
         judgments.append(
-            {"item_id": item_id, "judge": nasty("=judge"), "metric": "task_quality", "score": (n + 1) % 3, "variant": nasty("@variant")}
+            {
+                "item_id": item_id,
+                "judge": nasty("=judge")[:300],
+                "metric": "task_quality",
+                "score": (n + 1) % 3,
+                "variant": nasty("@variant"),
+            }
         )
     for name, rows in (("items", items), ("labels", labels), ("judgments", judgments)):
         (data / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
