@@ -326,8 +326,8 @@ CHANGES = {
         files={
             "render/figures/text_length.py": FIGURE.lstrip(),
             "render/figures/__init__.py": {
-                "from harness.render.verdict_text import": "from harness.render.figures.text_length import draw_text_length\n"
-                "from harness.render.verdict_text import",
+                "from harness.render.pictured import": "from harness.render.figures.text_length import draw_text_length\n"
+                "from harness.render.pictured import",
                 '    "injection": (': '    "length": ("text_length", draw_text_length),\n    "injection": (',
             },
         },
