@@ -11,6 +11,7 @@ import numpy as np
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
 from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
+from harness.data.frames import FRAMES
 from harness.data.judgments import NO_VARIANT, Judgments
 from harness.decide.verdict_sentences import REPAIR, unread_sentence, unread_words
 from harness.decide.verdicts import copied_cells
@@ -68,11 +69,11 @@ def refuse_unless_random(about: DatasetCard, what: str, otherwise: str = "") -> 
     if about.sampling == "random":
         return
     stated = f'says sampling = "{about.sampling}"' if about.sampling != "unknown" else "does not say how the labelled texts were drawn"
+    frames = " (of frames: from_frames(…, sampling='random'))" if about.id == FRAMES else ""
     raise UsageError(
         f"{what}: this needs labels of a random sample of the judged texts, and the dataset card of '{about.id}' {stated}.\n"
         '  If they were drawn at random, write the line sampling = "random" at the top of data.toml, above the first [table], or import '
-        f"with --sampling random (in Python: from_frames(…, sampling='random')).\n"
-        f"  If not, label a random sample: 'harness labels plan' draws one.{otherwise}"
+        f"with --sampling random{frames}.\n  If not, label a random sample: 'harness labels plan' draws one.{otherwise}"
     )
 
 

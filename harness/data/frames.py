@@ -31,6 +31,9 @@ from harness.text import normalised_id, person_key, quoted
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+FRAMES = "frames"
+"""The name of data from frames, if they are given none."""
+
 
 def from_frames(
     *,
@@ -40,7 +43,7 @@ def from_frames(
     scales: Mapping[str, Scale | Mapping[str, Any] | str] | None = None,
     annotators: AnnotatorKind = "anonymous",
     source: Source = "people",
-    name: str = "frames",
+    name: str = FRAMES,
     human: Sequence[str] = (),
     sampling: Sampling = "unknown",
 ) -> Dataset:

@@ -123,6 +123,7 @@ def test_labels_needed(cli: Cli, folder: Callable[..., Path]) -> None:
     assert narrow["cells"][0]["more_for_half_width"] > found["cells"][0]["more_for_half_width"] > wide["cells"][0]["more_for_half_width"]
     shown = cli("labels", "needed", path).out
     assert shown.startswith("0 of 6 questions have a verdict; 6 need more labels.") and "Japanese" in shown and "signature" in shown
+    assert "more for ±: further texts until its interval is as narrow as --half-width asks for" in " ".join(shown.split())
 
 
 @pytest.mark.parametrize("width", ["0", "0.7", "-1", "nan"])

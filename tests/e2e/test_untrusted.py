@@ -20,8 +20,8 @@ from tests.e2e.pages import chromium, opened
 
 # What would act, if it were let: one text that goes into every field.
 NASTY = (
-    "</style></script></title><script>window.ran=1</script><img src=x onerror=window.ran=2>\"'`<svg/onload=window.ran=3>"
-    " [x](javascript:window.ran=4) <javascript:alert(1)> [bold red]loud[/] ![i](http://evil.example/i.png) | a || b <!-- ${1} {{1+1}} {%x%}"
+    "</style></script></title><script>window.ran=1</script><img src=x onerror=ran=2>\"'`<svg/onload=ran=3>"
+    " [x](javascript:ran=4) <javascript:alert(1)> [bold red]loud[/] ![i](http://e.example/i.png) | a || b <!-- ${1} {{1+1}} {%x%}"
     " \\input{secret} 50% \x1b[31mred\x1b]0;t\x07 \u202eesrever\u2066 \u2028 \x00nul \x9b31m =1+1"
 )
 FORMULAS = ("=HYPERLINK(1)", "+1", "-1", "@x", "\t=1", "\r=1")
@@ -55,11 +55,11 @@ def folder(tmp_path: Path) -> Path:
             }
         )
         for who in "abc":
-            labels.append({"item_id": item_id, "annotator_id": nasty(f"=annotator {who}")[:300], "metric": "task_quality", "score": n % 3})
+            labels.append({"item_id": item_id, "annotator_id": nasty(f"=annotator {who}"), "metric": "task_quality", "score": n % 3})
         judgments.append(
             {
                 "item_id": item_id,
-                "judge": nasty("=judge")[:300],
+                "judge": nasty("=judge"),
                 "metric": "task_quality",
                 "score": (n + 1) % 3,
                 "variant": nasty("@variant"),
