@@ -159,15 +159,41 @@ def test_scores_of_replies_in_words_are_read_where_judge_names_their_column(cli:
     done = cli("compare", "t.csv", "--judge", "judge_reply", "--json")
     said = " ".join(done.err.split())
     assert (
-        f"a score was read in {len(rows) - 1} of {len(rows)}" in said and "the others are no answer, such as 'I cannot judge this.'" in said
+        f"a score was read in {len(rows) - 1} of {len(rows)}" in said
+        and "the others are failures of the judge, such as 'I cannot judge this.'" in said
     )
     [verdict], [in_numbers] = json.loads(done.out)["verdicts"], read(cli, write("n.csv", numbers))["verdicts"]
-    assert verdict["n_labelled"] == in_numbers["n_labelled"] - 1
+    assert verdict["n_labelled"] == in_numbers["n_labelled"]
+    assert [cell["failures"] for cell in json.loads(done.out)["cells"]] == [{"off_scale": 1}]
     assert [share["score"] for share in verdict["shares"]] == ["fail", "pass"]
     for row in rows:
         row["judge_reply"] = "A fine text about a scene."
     done = cli("compare", write("t.csv", rows), "--judge", "judge_reply")
     assert done.code == 2 and "a score could be read in 0 of" in " ".join(done.err.split())
+
+
+def test_replies_in_words_on_two_metrics_and_words_of_another_scale(cli: Any) -> None:
+    scale = (1, 2, 3)
+    rows = [
+        {"text": text(EN, k), "human_tone": said(k, scale), "human_style": said(k + 1, scale),
+         "gpt4_tone": f"Good. Score: {said(k, scale)}/3",
+         "gpt4_style": f"Hm. Score: {agreeing(k + 1, scale)}/3" if k else "I cannot say."}
+        for k in range(60)
+    ]  # fmt: skip
+    table = write("t.csv", rows)
+    found = json.loads(cli("compare", table, "--judge", "gpt4_tone", "--judge", "gpt4_style", "--json").out)
+    assert {cell["metric"]: cell["failures"] for cell in found["cells"]} == {"tone": {}, "style": {"off_scale": 1}}
+    assert {verdict["metric"]: verdict["n_labelled"] for verdict in found["verdicts"]} == {"tone": 60, "style": 60}
+    words = [{"text": text(EN, k), "human": said(k, ("neg", "pos")), "gpt4": said(k, ("negative", "positive"))} for k in range(60)]
+    [verdict] = read(cli, write("words.csv", words), "--human", "human", "--judge", "gpt4")["verdicts"]
+    assert verdict["n_labelled"] == 60 and verdict["verdict"] != "do not use"
+
+
+def test_a_list_beside_peoples_columns_is_no_persons(cli: Any) -> None:
+    rows = [{**row, "span": [k % 3, 4 + k % 2]} for k, row in enumerate(pass_fail())]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = read(cli, "t.jsonl")
+    assert [column for column, role in found["roles"].items() if role == "human"] == ["human"]
 
 
 def test_people_named_as_native_speakers_and_lists_of_their_scores(cli: Any) -> None:

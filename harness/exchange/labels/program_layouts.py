@@ -283,7 +283,7 @@ def with_scores_of_cells(table: SourceTable) -> SourceTable:
             table = _with_columns_of_answers(table, column, parsed)
         elif all(isinstance(value, list) and value and all(isinstance(part, dict) for part in value) for value in values):
             with_rows = _with_rows_of_raters(table, column, parsed)
-            table = with_rows if with_rows is not table else _with_columns_of_people(table, column, parsed)
+            table = with_rows if with_rows is not table else _with_columns_of_lists(table, column, parsed)
         elif all(
             isinstance(value, list) and len(value) < 2 and not any(isinstance(part, (list, dict)) for part in value) for value in values
         ):
@@ -292,22 +292,25 @@ def with_scores_of_cells(table: SourceTable) -> SourceTable:
             records = [record._replace(cells=record.cells | {column: cell}) for record, cell in zip(table.records, cells, strict=True)]
             table = table._replace(records=records)
         elif not is_judge_name(column):
-            table = _with_columns_of_people(table, column, parsed)
+            table = _with_columns_of_lists(table, column, parsed)
     return table
 
 
-def _with_columns_of_people(table: SourceTable, column: str, parsed: Sequence[Any]) -> SourceTable:
+def _with_columns_of_lists(table: SourceTable, column: str, parsed: Sequence[Any]) -> SourceTable:
     """Return the table with a column for each place of the lists, if they hold scores: numbers, or objects of numbers by metric.
 
     >>> table = SourceTable("jsonl", ["text", "expert_scores"], [Record({"text": "a", "expert_scores": [4, 5]}, 1, "t.jsonl:")])
     >>> with_scores_of_cells(table).records[0].cells
     {'text': 'a', 'expert_scores 1': 4, 'expert_scores 2': 5}
     """
-    person = column_words().in_name("people", column)
+    words = column_words()
+    person = words.in_name("people", column)
+    if not person and any(words.in_name("people", name) for name in table.columns):
+        return table  # lists of something else, such as places in the text, beside people's columns
     rows: list[dict[str, Any]] = []
     for value in parsed:
         cells: dict[str, Any] = {}
-        for number, part in enumerate(value or () if isinstance(value, list) else (value,), start=1):
+        for number, part in enumerate(value if isinstance(value, list) else [value], start=1):
             if isinstance(part, dict) and person:  # a person's scores by metric
                 cells |= {f"{person} {number} {metric}": score for metric, score in part.items()}
             else:

@@ -35,9 +35,8 @@ def with_column_of_each_judge(table: SourceTable, dropped: Sequence[str]) -> Sou
     """
     for judges in table.columns:
         names = [record.cells.get(judges) for record in table.records]
-        if judges in dropped or not all(isinstance(name, str) and is_judge_name(name) for name in names[:_MOST_JUDGES]):
-            continue
-        if not 1 < len(set(map(str, names))) <= _MOST_JUDGES or not all(isinstance(name, str) and is_judge_name(name) for name in names):
+        different = {name if isinstance(name, str) else "" for name in names}
+        if judges in dropped or not 1 < len(different) <= _MOST_JUDGES or not all(map(is_judge_name, different)):
             continue
         others = [column_of_table(table, name) for name in table.columns if name != judges and name not in dropped]
         # The rows of a text have one id, or else the same texts.

@@ -23,6 +23,7 @@ from harness.text import quoted
 _HARDLY = 0.1  # of people's range
 _RARE = 0.1  # of a judge's words: rarer ones that people do not use are no class
 _MISSING_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
+_TEN = 10  # where usual scales of a few points end
 _USUAL_POINTS = (5.0, 7.0)  # of a scale that begins at 1
 _FEW = 0.05  # of the scores of people or judge
 PAIR = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
@@ -301,11 +302,15 @@ def _are_other_numbers(people: Sequence[float], judge: Sequence[float]) -> bool:
     (True, True)
     >>> _are_other_numbers([1, 2, 3, 4, 5], [0.21, 1.01]), _are_other_numbers([1, 2, 3, 4, 5], [1.5, 3.2])
     (True, False)
+    >>> _are_other_numbers([10, 20, 30, 40, 50], [1, 2, 3, 4, 5]), _are_other_numbers([20, 60, 90], [10, 30, 40])
+    (True, False)
     """
     integers = [all(float(number).is_integer() for number in numbers) for numbers in (people, judge)]
     low, high = people[0], people[-1]
     if not judge or judge[-1] >= 2 * max(high, 1) or (judge[-1] <= 1 < high and (high > 2 or not integers[1])):
         return True
+    if judge[-1] <= _TEN < high and 2 * judge[-1] <= high:
+        return True  # of ten at most, and not of fifty or a hundred
     if integers[0] and (low, high) == (0, 1) and not integers[1]:
         return True
     if not integers[1] and judge[-1] <= low + _HARDLY * (high - low):
